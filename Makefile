@@ -1,0 +1,40 @@
+# Every target sets itself up: a .venv from requirements.lock, made again when that file or pyproject.toml changes.
+PYTHON ?= $(shell for p in python3.11 python3; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+STAMP := .venv/.made
+
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+# Dates in built files: the last commit's, or a constant outside a repository.
+SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),1767225600)
+export SOURCE_DATE_EPOCH
+
+.PHONY: book test full bench lint clean
+
+book: $(STAMP)
+	$(BIN)/repeval build
+
+test: lint
+	$(BIN)/python -m pytest -m "not full and not bench"
+
+full: lint
+	$(BIN)/python -m pytest -m "not bench"
+	$(BIN)/repeval build --full
+
+bench: $(STAMP)
+	$(BIN)/python -m pytest -m bench
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+
+clean:
+	rm -rf _build dist
+
+$(STAMP): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer found: install it, then run make again (or: make PYTHON=/path/to/python)" >&2; exit 1; }
+	@rm -rf .venv
+	@$(PYTHON) -m venv .venv >/dev/null 2>&1 || { rm -rf .venv; echo "$(PYTHON) -m venv does not work here: apt-get install python3-venv, then run make again" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,7 @@
+"""`python -m repeval` is `repeval`."""
+
+import sys
+
+from repeval.cli import main
+
+sys.exit(main())

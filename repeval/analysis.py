@@ -1,0 +1,160 @@
+"""From outcomes to every answer: `analyze` returns what reports, pages and JSON show."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from repeval._version import __version__
+from repeval.answers import Answers
+from repeval.intervals import check_level
+from repeval.notices import Notice, RepevalError
+from repeval.remarks import remarks
+from repeval.rng import DEFAULT_SEED
+from repeval.rows import ConditionPair, Pair, Rank, Settings, Summary, System
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from repeval.outcomes import Outcomes, Source
+
+SCHEMA = "repeval/analysis/1"
+ROWS = ("systems", "pairs", "condition_pairs", "ranks")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything `repeval` says about a set of outcomes.
+
+    Attributes
+    ----------
+    source : Source
+    shape : dict
+        Numbers of models, conditions, problems, and runs (None where unequal).
+    settings : Settings
+    notices : tuple of Notice
+    systems, pairs, condition_pairs, ranks : tuple of rows
+        Rows have the keys of the JSON as attributes.
+    summary : dict
+        Condition -> `Summary`.
+    """
+
+    source: Source
+    shape: dict[str, int | None]
+    settings: Settings
+    notices: tuple[Notice, ...]
+    systems: tuple[System, ...]
+    pairs: tuple[Pair, ...]
+    condition_pairs: tuple[ConditionPair, ...]
+    ranks: tuple[Rank, ...]
+    summary: dict[str, Summary]
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """Models left out of the summary, as the data set's source does."""
+        return self.source.excluded
+
+    @property
+    def condition(self) -> str:
+        """The condition shown first: the source's own choice, or the first."""
+        preferred = self.source.default_condition
+        return preferred if preferred in self.summary else next(iter(self.summary))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document `repeval/analysis/1`; undefined figures are None."""
+        source = self.source
+        data = {"name": source.name, "sha256": source.sha256, "basis": source.basis}
+        rows = {key: [asdict(row) for row in getattr(self, key)] for key in ROWS}
+        return {
+            "schema": SCHEMA,
+            "version": __version__,
+            "data": {**data, "n_rows": source.n_rows, **self.shape},
+            "settings": asdict(self.settings),
+            "notices": [asdict(notice) for notice in self.notices],
+            **rows,
+            "summary": {name: asdict(row) for name, row in self.summary.items()},
+        }
+
+    def to_frame(self, rows: str = "systems") -> pd.DataFrame:
+        """Return one kind of rows as a table, nested figures in dotted columns."""
+        import pandas as pd
+
+        if rows not in ROWS:
+            raise ValueError(f"rows must be one of {', '.join(ROWS)}, not {rows!r}")
+        return pd.json_normalize([asdict(row) for row in getattr(self, rows)])
+
+    def system(self, model: str, condition: str) -> System:
+        """Return the row of one system."""
+        return next(s for s in self.systems if (s.model, s.condition) == (model, condition))
+
+    def ranked(self, condition: str) -> list[System]:
+        """Return the systems of a condition, best first, ties by name."""
+        return sorted(
+            (s for s in self.systems if s.condition == condition), key=lambda s: (-s.mean, s.model)
+        )
+
+    def adjacent(self, condition: str) -> list[Pair]:
+        """Return the pairs of neighbours of a condition, best first."""
+        return [p for p in self.pairs if p.condition == condition and p.adjacent]
+
+    def pair(self, condition: str, model_a: str, model_b: str) -> Pair:
+        """Return the row of a pair, whichever of the two is named first."""
+        names = {model_a, model_b}
+        return next(
+            p for p in self.pairs if p.condition == condition and {p.model_a, p.model_b} == names
+        )
+
+
+def analyze(
+    outcomes: Outcomes,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = DEFAULT_SEED,
+    cluster: str | None = None,
+) -> Analysis:
+    """Answer every question about a set of outcomes.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+        From `repeval.load`.
+    level : float
+        Of all intervals.
+    n_resamples : int
+        Where there is no exact law, and for ranks.
+    seed : int
+        Every Monte Carlo figure has its own stream, keyed by what it is about.
+    cluster : str, optional
+        Label column; whole clusters are resampled instead of single problems.
+    """
+    check_level(level)
+    for model, condition in outcomes.systems:
+        if len(outcomes.system_problems(model, condition)) < 2:
+            raise RepevalError(
+                "one-problem",
+                f"{model} has outcomes on one problem only (condition {condition}); at least two "
+                "are needed. Run it on more problems, or take its rows out.",
+            )
+    policy = {**asdict(outcomes.policy), "columns": dict(outcomes.policy.columns)}
+    settings = Settings(level, n_resamples, seed, cluster, policy)
+    run = Answers(outcomes, settings)
+    systems = [run.system(m, c) for c in outcomes.conditions for m in run.models(c)]
+    pairs = [pair for c in outcomes.conditions for pair in run.pairs(c)]
+    runs = {row.n_runs for row in systems}
+    return Analysis(
+        source=outcomes.source,
+        shape={
+            "n_models": len(outcomes.models),
+            "n_conditions": len(outcomes.conditions),
+            "n_problems": len(outcomes.problems),
+            "n_runs": runs.pop() if len(runs) == 1 else None,
+        },
+        settings=settings,
+        notices=(*outcomes.notices, *remarks(outcomes, systems, pairs, cluster)),
+        systems=tuple(systems),
+        pairs=tuple(pairs),
+        condition_pairs=tuple(run.condition_pairs()),
+        ranks=tuple(row for c in outcomes.conditions for row in run.ranks(c)),
+        summary={c: run.summary(c, systems, pairs) for c in outcomes.conditions},
+    )

@@ -1,0 +1,309 @@
+"""The rows of an analysis, computed: each answer is one call into the mathematics."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from repeval import ceiling, comparison, laws
+from repeval.betabinomial import fit_beta_binomial
+from repeval.components import components, difference_components
+from repeval.intervals import ESTIMANDS, Interval, interval, score_variance
+from repeval.notices import RepevalError
+from repeval.ranking import Ranking, rank
+from repeval.resample import as_clusters
+from repeval.rng import keyed_generator
+from repeval.rows import (
+    ConditionPair,
+    Difference,
+    Fixed,
+    Limits,
+    Pair,
+    Rank,
+    Settings,
+    Summary,
+    System,
+    TwoLevel,
+    TwoLevelRank,
+)
+from repeval.sample import IntArray, Sample
+
+if TYPE_CHECKING:
+    from repeval.outcomes import Outcomes
+
+# All pairs up to this many systems in a condition, adjacent ones beyond.
+ALL_PAIRS = 200
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The outcomes and the settings that every row needs."""
+
+    outcomes: Outcomes
+    settings: Settings
+
+    def models(self, condition: str) -> list[str]:
+        """Return the models that were run under a condition."""
+        return [m for m in self.outcomes.models if self.outcomes.has(m, condition)]
+
+    def clusters(self, problems: Sequence[str]) -> IntArray | None:
+        """Return the cluster codes of problems, None where nothing is clustered."""
+        column = self.settings.cluster
+        if column is None:
+            return None
+        labels = self.outcomes.labels
+        if column not in labels.columns:
+            names = ", ".join(labels.columns) or "none"
+            raise RepevalError("unknown-label", f"no label column {column!r}; there are: {names}")
+        return as_clusters(labels.loc[list(problems), column].to_numpy(dtype=str), len(problems))
+
+    def system(self, model: str, condition: str) -> System:
+        """Answer for one system."""
+        set_, sample = self.settings, self.outcomes.system(model, condition)
+        groups = self.clusters(self.outcomes.system_problems(model, condition))
+        c = components(sample)
+        drawn = {"level": set_.level, "n_resamples": set_.n_resamples, "clusters": groups}
+        intervals = {
+            name: interval(
+                sample, name=name, rng=keyed_generator(set_.seed, name, model, condition), **drawn
+            )
+            for name in ESTIMANDS
+        }
+        percentile, bca = ceiling.ceiling_intervals(
+            sample, rng=keyed_generator(set_.seed, "ceiling", model, condition), **drawn
+        )
+        fit = fit_beta_binomial(sample) if sample.binary else None
+        return System(
+            model=model,
+            condition=condition,
+            n_problems=len(sample),
+            n_runs=c.n_runs,
+            runs_range=c.runs_range,
+            runs_harmonic=c.runs_harmonic,
+            n_clusters=None if groups is None else int(groups.max()) + 1,
+            mean=c.mean,
+            missing_bounds=self.outcomes.missing_bounds(model, condition),
+            within=_known(c.within),
+            between=_known(c.between),
+            icc=_known(c.icc),
+            icc_interval=_limits(percentile.icc_low, percentile.icc_high),
+            ceiling=_known(c.ceiling),
+            ceiling_interval=_limits(percentile.low, percentile.high),
+            ceiling_interval_bca=_limits(bca.low, bca.high),
+            ceiling_undefined=_known(percentile.undefined),
+            max_narrowing=_known(c.max_narrowing),
+            remaining_narrowing=_known(c.remaining_narrowing),
+            aleatoric_share=_known(c.aleatoric_share),
+            design_effect=_known(c.design_effect),
+            retry_free=float((sample.passes == sample.runs).mean()) if fit else None,
+            constant_share=_constant_share(sample) if fit else None,
+            alpha=_known(fit.alpha) if fit else None,
+            beta=_known(fit.beta) if fit else None,
+            intervals={name: _of(i) for name, i in intervals.items()},
+            methods={name: i.method for name, i in intervals.items()}
+            | {"ceiling_interval": percentile.method, "ceiling_interval_bca": bca.method},
+        )
+
+    def pairs(self, condition: str) -> list[Pair]:
+        """Compare the models of a condition, best first."""
+        means = {m: self.outcomes.system(m, condition).rate.mean() for m in self.models(condition)}
+        ranked = sorted(means, key=lambda m: (-means[m], m))
+        reach = len(ranked) if len(ranked) <= ALL_PAIRS else 2
+        couples = [
+            (i, j) for i in range(len(ranked)) for j in range(i + 1, min(i + reach, len(ranked)))
+        ]
+        named = [((ranked[i], condition), (ranked[j], condition)) for i, j in couples]
+        rows = [
+            Pair(condition=condition, model_a=a[0], model_b=b[0],
+                 adjacent=ranked.index(b[0]) - ranked.index(a[0]) == 1, **vars(row))
+            for a, b, row in self.differences(named)
+        ]  # fmt: skip
+        return _adjusted(rows, lambda row: row.adjacent)
+
+    def condition_pairs(self) -> list[ConditionPair]:
+        """Compare the conditions of each model."""
+        rows: list[ConditionPair] = []
+        for first, second in itertools.combinations(self.outcomes.conditions, 2):
+            both = [m for m in self.models(first) if self.outcomes.has(m, second)]
+            named = [((m, first), (m, second)) for m in both]
+            family = [
+                ConditionPair(model=a[0], condition_a=first, condition_b=second, **vars(row))
+                for a, _, row in self.differences(named)
+            ]
+            rows += _adjusted(family, lambda _: True)
+        return rows
+
+    def differences(self, named: list[tuple[Any, Any]]) -> list[tuple[Any, Any, Difference]]:
+        """Compare named systems; those with fewer than two common problems are left out."""
+        found = []
+        for a, b in named:
+            try:
+                found.append((a, b, *self.outcomes.pair(a, b)))
+            except RepevalError:
+                continue
+        ceilings = self.ceilings([(x, y, problems) for *_, x, y, problems in found])
+        laws_ = {name: self.compared(found, name) for name in ("one_level", "two_level")}
+        rows = []
+        for i, (a, b, x, y, problems) in enumerate(found):
+            one, two = laws_["one_level"][i], laws_["two_level"][i]
+            fixed = comparison.compare(x, y, name="fixed_t", level=self.settings.level)
+            c = difference_components(x, y)
+            variance, _ = score_variance(x.rate - y.rate, self.clusters(problems))
+            row = Difference(
+                n_problems=len(x),
+                difference=one.difference,
+                interval=_of(one.interval),
+                p_greater=one.p_greater,
+                p_tie=one.p_tie,
+                p_value=one.p_value,
+                resolved=_resolved(one),
+                within=_known(c.within),
+                between=_known(c.between),
+                icc=_known(c.icc),
+                ceiling=_known(c.ceiling),
+                ceiling_interval=ceilings[i],
+                remaining_narrowing=_known(c.remaining_narrowing),
+                mdd=comparison.minimum_detectable(variance, self.settings.level),
+                fixed=Fixed(_of(fixed.interval), _resolved(fixed), fixed.interval.method),
+                two_level=TwoLevel(_of(two.interval), two.p_greater, two.p_tie, _resolved(two)),
+                method=one.interval.method,
+            )
+            rows.append((a, b, row))
+        return rows
+
+    def compared(self, found: list[tuple[Any, ...]], name: str) -> list[comparison.Comparison]:
+        """Compare by the exact law, all pairs at once where they have one."""
+        set_ = self.settings
+        exact = [
+            i for i, (*_, x, y, _) in enumerate(found) if not set_.cluster and laws.is_exact(x, y)
+        ]
+        batch = comparison.exact_comparisons([found[i][2:4] for i in exact], name, set_.level)
+        results = dict(zip(exact, batch, strict=True))
+        for i, (a, b, x, y, problems) in enumerate(found):
+            if i not in results:
+                results[i] = comparison.compare(
+                    x, y, name=name, level=set_.level, n_resamples=set_.n_resamples,
+                    rng=keyed_generator(set_.seed, name, *a, *b), clusters=self.clusters(problems),
+                )  # fmt: skip
+        return [results[i] for i in range(len(found))]
+
+    def ceilings(self, found: list[tuple[Sample, Sample, Any]]) -> list[Limits]:
+        """Return the ceiling intervals of differences, batched by their problems."""
+        batches: dict[tuple[str, ...], list[int]] = {}
+        for i, (*_, problems) in enumerate(found):
+            batches.setdefault(problems, []).append(i)
+        limits: dict[int, Limits] = {}
+        for problems, members in batches.items():
+            batch = ceiling.difference_ceiling_intervals(
+                [found[i][:2] for i in members], level=self.settings.level,
+                n_resamples=self.settings.n_resamples, seed=self.settings.seed,
+                clusters=self.clusters(problems),
+            )  # fmt: skip
+            limits.update(zip(members, itertools.starmap(_limits, batch), strict=True))
+        return [limits[i] for i in range(len(found))]
+
+    def ranks(self, condition: str) -> list[Rank]:
+        """Rank the models of a condition on their common problems."""
+        if len(self.models(condition)) < 2:
+            return []
+        samples, problems = self.outcomes.common(condition)
+        if len(problems) < 2:
+            return []
+        set_ = self.settings
+
+        def ranking(name: str) -> Ranking:
+            return rank(
+                list(samples.values()), name=name, level=set_.level, n_resamples=set_.n_resamples,
+                rng=keyed_generator(set_.seed, "rank", name, condition),
+                clusters=self.clusters(problems),
+            )  # fmt: skip
+
+        one, two = ranking("one_level"), ranking("two_level")
+        rows = [
+            Rank(
+                condition=condition,
+                model=model,
+                n_problems=len(problems),
+                rank=int(one.rank[i]),
+                rank_interval=(int(one.low[i]), int(one.high[i])),
+                rank_set=(int(one.set_low[i]), int(one.set_high[i])),
+                p_first=float(one.p_first[i]),
+                p_top3=float(one.p_top3[i]),
+                two_level=TwoLevelRank(
+                    (int(two.low[i]), int(two.high[i])), float(two.p_first[i]), float(two.p_top3[i])
+                ),
+            )
+            for i, model in enumerate(samples)
+        ]
+        return sorted(rows, key=lambda row: (row.rank, row.model))
+
+    def summary(self, condition: str, systems: list[System], pairs: list[Pair]) -> Summary:
+        """Summarise a condition's systems and neighbours."""
+        excluded = self.outcomes.source.excluded
+        here = [s for s in systems if s.condition == condition and s.model not in excluded]
+        neighbours = [p for p in pairs if p.condition == condition and p.adjacent]
+
+        def spread(name: str) -> Any:
+            values = [getattr(s, name) for s in here]
+            known = [v for v in values if v is not None]
+            # An undefined ceiling is no missing value: it is larger than any other.
+            if name == "ceiling":
+                known += [math.inf] * sum(s.between is not None and s.ceiling is None for s in here)
+            if not known:
+                return None
+            return tuple(_known(f(known)) for f in (np.median, min, max))
+
+        def middle(name: str) -> float | None:
+            known = [v for p in neighbours if (v := getattr(p, name)) is not None]
+            return float(np.median(known)) if known else None
+
+        return Summary(
+            n_systems=len(here),
+            mean=spread("mean"),
+            within=spread("within"),
+            between=spread("between"),
+            icc=spread("icc"),
+            ceiling=spread("ceiling"),
+            max_narrowing=spread("max_narrowing"),
+            remaining_narrowing=spread("remaining_narrowing"),
+            adjacent_resolved=sum(bool(p.resolved) for p in neighbours),
+            adjacent_total=len(neighbours),
+            adjacent_resolved_fixed=sum(bool(p.fixed.resolved) for p in neighbours),
+            adjacent_ceiling=middle("ceiling"),
+            adjacent_remaining_narrowing=middle("remaining_narrowing"),
+        )
+
+
+def _adjusted(rows: list[Any], member: Callable[[Any], bool]) -> list[Any]:
+    """Fill `p_adjusted` by Holm over the rows that are members of the family."""
+    family = [i for i, row in enumerate(rows) if member(row)]
+    for i, p in zip(family, comparison.holm([rows[i].p_value for i in family]), strict=True):
+        rows[i] = replace(rows[i], p_adjusted=float(p))
+    return rows
+
+
+def _constant_share(sample: Sample) -> float | None:
+    if sample.runs.max() == 1:
+        return None
+    return float(((sample.passes == 0) | (sample.passes == sample.runs)).mean())
+
+
+def _resolved(result: comparison.Comparison) -> bool | None:
+    return bool(result.resolved) if result.interval.exists else None
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _limits(low: float, high: float) -> Limits:
+    return None if math.isnan(low) else (_known(low), _known(high))
+
+
+def _of(limits: Interval) -> Limits:
+    return _limits(limits.low, limits.high)

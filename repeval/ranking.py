@@ -1,0 +1,154 @@
+"""Ranks of several systems on common problems, and how sure they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from repeval.intervals import check_level, rerun
+from repeval.resample import as_clusters, weights
+from repeval.rng import as_generator
+from repeval.sample import FloatArray, IntArray, Sample, as_sample
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Ranks of M systems; equal totals share the better rank, so `p_first` may add up to over 1.
+
+    Attributes
+    ----------
+    rank : (M,) int array
+        1 is best.
+    low, high : (M,) int array
+        Percentile rank interval under resampling; no confidence set.
+    set_low, set_high : (M,) int array
+        Ranks the data cannot rule out, for one system at a time (max-t over its M-1
+        differences; Mogstad, Romano, Shaikh and Wilhelm 2024).
+    p_first, p_top3 : (M,) float array
+    name : {"one_level", "two_level"}
+    """
+
+    rank: IntArray
+    low: IntArray
+    high: IntArray
+    set_low: IntArray
+    set_high: IntArray
+    p_first: FloatArray
+    p_top3: FloatArray
+    name: str
+
+
+def rank(
+    systems: Sequence[Any],
+    *,
+    name: str = "one_level",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    rng: int | np.random.Generator | None = None,
+    clusters: ArrayLike | None = None,
+) -> Ranking:
+    """Rank systems by score, problems resampled once for all of them.
+
+    Parameters
+    ----------
+    systems : sequence of M systems
+        On the same problems in the same order; see `repeval.sample.as_sample`.
+    name : {"one_level", "two_level"}
+        The second resamples runs as well, as the paper does.
+
+    References
+    ----------
+    VC section 5.1 and Appendix F.
+    """
+    check_level(level)
+    if name not in ("one_level", "two_level"):
+        raise ValueError(f"name must be one_level or two_level, not {name!r}")
+    samples = [as_sample(s) for s in systems]
+    if len({len(s) for s in samples}) != 1:
+        raise ValueError("at least one system is needed, and all on the same problems")
+    rates = np.stack([s.rate for s in samples])
+    draws = resampled_scores(samples, name, n_resamples, as_generator(rng), clusters)
+    ranks = ranks_of(draws)
+    tail = (1 - level) / 2
+    low, high = np.quantile(ranks, [tail, 1 - tail], axis=0, method="inverted_cdf").astype(int)
+    set_low, set_high = _rank_sets(rates, draws, level)
+    return Ranking(
+        rank=ranks_of(rates.mean(axis=1)[None])[0],
+        low=low,
+        high=high,
+        set_low=set_low,
+        set_high=set_high,
+        p_first=(ranks == 1).mean(axis=0),
+        p_top3=(ranks <= 3).mean(axis=0),
+        name=name,
+    )
+
+
+def resampled_scores(
+    samples: Sequence[Sample],
+    name: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+    clusters: ArrayLike | None = None,
+) -> FloatArray:
+    """Return the (n_resamples, M) scores of all systems on the same resampled problems."""
+    n = len(samples[0])
+    rates = np.stack([s.rate for s in samples], axis=1)
+    scores = []
+    for w in weights(rng, n, n_resamples, as_clusters(clusters, n)):
+        if name == "one_level":
+            totals = w @ rates
+        elif all(s.binary for s in samples):
+            totals = _rerun_totals(samples, w, rng)
+        else:
+            totals = np.stack([(w * rerun(s, w, rng)).sum(axis=1) for s in samples], axis=1)
+        scores.append(totals / w.sum(axis=1, keepdims=True))
+    return np.concatenate(scores)
+
+
+def ranks_of(scores: FloatArray) -> IntArray:
+    """Return ranks along the last axis, 1 for the highest; ties share the better rank."""
+    ascending = np.sort(scores, axis=1)
+    m = scores.shape[1]
+    # Scores within rounding of each other are equal: sums of the same fractions.
+    rows = zip(ascending, scores + 1e-9, strict=True)
+    return 1 + np.stack([m - np.searchsorted(row, own, side="right") for row, own in rows])
+
+
+def _rerun_totals(samples: Sequence[Sample], w: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Resample the runs of all systems: problems with equal (k, R) share one binomial draw."""
+    indicators, passes, runs, owner = [], [], [], []
+    for m, s in enumerate(samples):
+        kinds, member = np.unique(np.stack([s.passes, s.runs]), axis=1, return_inverse=True)
+        indicators.append(np.eye(kinds.shape[1], dtype=np.float32)[member.reshape(-1)])
+        passes.append(kinds[0])
+        runs.append(kinds[1])
+        owner.append(np.full(kinds.shape[1], m))
+    k, r, m = map(np.concatenate, (passes, runs, owner))
+    # Whole numbers below 2^24 are exact in single precision.
+    counts = (w.astype(np.float32) @ np.concatenate(indicators, axis=1)).astype(np.int64)
+    means = rng.binomial(counts * r, k / r) / r
+    return means @ np.eye(len(samples))[m]
+
+
+def _rank_sets(rates: FloatArray, draws: FloatArray, level: float) -> tuple[IntArray, IntArray]:
+    m, n = rates.shape
+    low, high = np.ones(m, dtype=int), np.full(m, m)
+    for j in range(m):
+        observed = rates.mean(axis=1) - rates[j].mean()
+        spread = (rates - rates[j]).std(axis=1, ddof=1) / math.sqrt(n)
+        # A difference that is the same on every problem has no spread and stays undecided.
+        known = spread > 1e-12
+        if not known.any():
+            continue
+        centred = draws[:, known] - draws[:, [j]] - observed[known]
+        critical = np.quantile((np.abs(centred) / spread[known]).max(axis=1), level)
+        t = observed[known] / spread[known]
+        low[j] += (t > critical).sum()
+        high[j] -= (t < -critical).sum()
+    return low, high

@@ -1,0 +1,102 @@
+"""The data sets this package knows: where they are, how they are read, whether they are intact."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from repeval.notices import RepevalError
+
+__all__ = ["data_dir", "dataset_path", "default_dataset", "registry", "share_dir"]
+
+Entry = dict[str, Any]
+RELEASED = "leetcode-repeated-runs"
+
+
+@cache
+def share_dir() -> Path:
+    """Return the directory with book, notebooks, data, _config.yml and _toc.yml.
+
+    The checkout if the package lies in one, else the copy inside the installed package.
+    """
+    package = Path(__file__).resolve().parent
+    root = package.parent
+    checkout = (root / "_config.yml").exists() and (root / "data").is_dir()
+    return root if checkout else package / "_share"
+
+
+def data_dir() -> Path:
+    """Return the directory of the data files."""
+    return share_dir() / "data"
+
+
+@cache
+def registry() -> dict[str, Entry]:
+    """Return the entries of ``data/registry.yaml`` by name.
+
+    The file is written in the part of YAML that is also JSON: no YAML library is needed.
+    """
+    path = data_dir() / "registry.yaml"
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))["datasets"]
+    except OSError:
+        raise RepevalError("no-data", f"The registry of data sets is missing: {path}.") from None
+    return {entry["name"]: entry for entry in entries}
+
+
+def default_dataset() -> Entry:
+    """Return the entry read when no data are named.
+
+    The released tensor where ``data/released.*`` exists, else its reconstruction.
+    """
+    released = sorted(data_dir().glob("released.*"))
+    if released:
+        return {**registry()[RELEASED], "file": released[0].name}
+    return registry()["reconstruction"]
+
+
+def dataset_path(entry: Entry) -> Path:
+    """Return the file of an entry.
+
+    Raises
+    ------
+    RepevalError
+        If it is not there.
+    """
+    path = data_dir() / entry["file"]
+    if not path.exists():
+        raise RepevalError(
+            "no-data", f"{entry['file']} is missing from {data_dir()}: reinstall, or name a file."
+        )
+    return path
+
+
+def check(entry: Entry, sha256: str) -> None:
+    """Compare a file's SHA-256 with the registered one, if one is registered.
+
+    Raises
+    ------
+    RepevalError
+        If the sums differ.
+    """
+    if entry.get("sha256") not in (None, sha256):
+        raise RepevalError(
+            "checksum",
+            f"{entry['file']} was changed: its SHA-256 is {sha256}, registered is "
+            f"{entry['sha256']}. Restore the file, or read it as your own data by its path.",
+        )
+
+
+def by_sha256(sha256: str) -> Entry | None:
+    """Return the entry whose file has this SHA-256."""
+    return next((e for e in registry().values() if e.get("sha256") == sha256), None)
+
+
+def fitting_columns(entry: Entry, names: Iterable[str]) -> dict[str, str]:
+    """Return the entry's column mapping as far as the table has these columns."""
+    names = set(map(str, names))
+    columns = entry.get("columns") or {}
+    return {r: c for r, c in columns.items() if names.issuperset(c.split("+")) and c != r}

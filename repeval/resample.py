@@ -1,0 +1,108 @@
+"""Monte Carlo resampling of problems: one hook for weights, used wherever no exact law is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repeval.sample import FloatArray, IntArray
+
+# Weights are drawn in blocks of at most this many numbers (80 MB).
+BLOCK = 10_000_000
+
+
+def weights(
+    rng: np.random.Generator, n: int, n_resamples: int, clusters: IntArray | None = None
+) -> Iterator[FloatArray]:
+    """Draw how often each problem is in a resample, block by block.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n : int
+        Problems.
+    n_resamples : int
+    clusters : (n,) int array, optional
+        Cluster codes 0..G-1; whole clusters are drawn instead of single problems.
+
+    Yields
+    ------
+    (b, n) float array
+        Whole-number weights; the blocks add up to `n_resamples` rows.
+    """
+    units = n if clusters is None else int(clusters.max()) + 1
+    rows = max(1, BLOCK // max(n, units))
+    for done in range(0, n_resamples, rows):
+        b = min(rows, n_resamples - done)
+        drawn = rng.integers(units, size=(b, units)) + units * np.arange(b)[:, None]
+        block = np.bincount(drawn.ravel(), minlength=b * units).reshape(b, units).astype(float)
+        yield block if clusters is None else block[:, clusters]
+
+
+def resampled_means(
+    columns: FloatArray,
+    rng: np.random.Generator,
+    n_resamples: int,
+    clusters: IntArray | None = None,
+) -> FloatArray:
+    """Return the means of columns over resampled problems.
+
+    Parameters
+    ----------
+    columns : (N, K) float array
+        One row a problem.
+    clusters : (N,) int array, optional
+        Cluster codes; see `weights`.
+
+    Returns
+    -------
+    (n_resamples, K) float array
+
+    Notes
+    -----
+    Problems with equal rows are exchangeable: where there are few kinds, their numbers are
+    one multinomial draw, at a cost that does not depend on N.
+    """
+    n = len(columns)
+    if clusters is None and (kinds := _kinds(columns)) is not None:
+        values, counts = kinds
+        return rng.multinomial(n, counts / n, size=n_resamples) @ values / n
+    return weighted_means(columns, rng, n_resamples, clusters)
+
+
+def weighted_means(
+    columns: FloatArray,
+    rng: np.random.Generator,
+    n_resamples: int,
+    clusters: IntArray | None = None,
+) -> FloatArray:
+    """Return the same by drawing weights: columns do not change what is drawn."""
+    blocks = [
+        (w @ columns) / w.sum(axis=1, keepdims=True)
+        for w in weights(rng, len(columns), n_resamples, clusters)
+    ]
+    return np.concatenate(blocks)
+
+
+def as_clusters(clusters: Any, n: int) -> IntArray | None:
+    """Normalise cluster labels to codes 0..G-1."""
+    if clusters is None:
+        return None
+    labels = np.asarray(clusters)
+    if labels.shape != (n,):
+        raise ValueError(f"clusters must be {n} labels, one a problem, not shape {labels.shape}")
+    codes = np.unique(labels, return_inverse=True)[1].reshape(n)
+    if codes.max() < 1:
+        raise ValueError("clusters: at least two different labels are needed")
+    return codes
+
+
+def _kinds(columns: FloatArray) -> tuple[FloatArray, NDArray[np.int64]] | None:
+    # Rows are compared as single byte strings: `np.unique(axis=0)` is ten times slower.
+    rows = np.ascontiguousarray(columns)
+    void = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, counts = np.unique(void, return_index=True, return_counts=True)
+    return (rows[first], counts) if 4 * len(counts) <= len(rows) else None

@@ -1,0 +1,161 @@
+"""The rows of an analysis: attributes are named as in the JSON `repeval/analysis/1`.
+
+None stands for a figure the data do not give; a notice then says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Limits = tuple[float | None, float | None] | None
+Spread = tuple[float | None, float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the analysis was asked for."""
+
+    level: float
+    n_resamples: int
+    seed: int
+    cluster: str | None
+    policy: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class System:
+    """One model under one condition."""
+
+    model: str
+    condition: str
+    n_problems: int
+    n_runs: int | None
+    runs_range: tuple[int, int]
+    runs_harmonic: float
+    n_clusters: int | None
+    mean: float
+    missing_bounds: tuple[float, float] | None
+    within: float | None
+    between: float | None
+    icc: float | None
+    icc_interval: Limits
+    ceiling: float | None
+    ceiling_interval: Limits
+    ceiling_interval_bca: Limits
+    ceiling_undefined: float | None
+    max_narrowing: float | None
+    remaining_narrowing: float | None
+    aleatoric_share: float | None
+    design_effect: float | None
+    retry_free: float | None
+    constant_share: float | None
+    alpha: float | None
+    beta: float | None
+    intervals: dict[str, Limits]
+    methods: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """The same comparison on exactly these problems."""
+
+    interval: Limits
+    resolved: bool | None
+    method: str
+
+
+@dataclass(frozen=True)
+class TwoLevel:
+    """The same comparison by the paper's two-level law."""
+
+    interval: Limits
+    p_greater: float
+    p_tie: float
+    resolved: bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Two systems on their common problems; `interval` to `resolved` by the one-level law."""
+
+    n_problems: int
+    difference: float
+    interval: Limits
+    p_greater: float
+    p_tie: float
+    p_value: float
+    p_adjusted: float | None = None
+    resolved: bool | None
+    within: float | None
+    between: float | None
+    icc: float | None
+    ceiling: float | None
+    ceiling_interval: Limits
+    remaining_narrowing: float | None
+    mdd: float
+    fixed: Fixed
+    two_level: TwoLevel
+    method: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair(Difference):
+    """Two models under one condition, `model_a` the one with the higher score."""
+
+    condition: str
+    model_a: str
+    model_b: str
+    adjacent: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionPair(Difference):
+    """One model under two conditions."""
+
+    model: str
+    condition_a: str
+    condition_b: str
+
+
+@dataclass(frozen=True)
+class TwoLevelRank:
+    """Rank figures by the paper's two-level law."""
+
+    rank_interval: tuple[int, int]
+    p_first: float
+    p_top3: float
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Rank of a model among the systems of its condition, on their common problems."""
+
+    condition: str
+    model: str
+    n_problems: int
+    rank: int
+    rank_interval: tuple[int, int]
+    rank_set: tuple[int, int]
+    p_first: float
+    p_top3: float
+    two_level: TwoLevelRank
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Figures over a condition's systems, each (median, min, max); excluded ones left out."""
+
+    n_systems: int
+    mean: Spread
+    within: Spread | None
+    between: Spread | None
+    icc: Spread | None
+    ceiling: Spread | None
+    max_narrowing: Spread | None
+    remaining_narrowing: Spread | None
+    adjacent_resolved: int
+    adjacent_total: int
+    adjacent_resolved_fixed: int
+    adjacent_ceiling: float | None
+    adjacent_remaining_narrowing: float | None

@@ -1,0 +1,162 @@
+"""One system's outcomes, problem by problem: the argument every estimator takes."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Sums of fractions that are equal in exact arithmetic differ by less than this.
+ROUNDING = 1e-12
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Outcomes of one system on N problems with R_i runs each.
+
+    Parameters
+    ----------
+    runs : (N,) int array
+        Runs per problem, R_i >= 1.
+    rate : (N,) float array
+        Pass rate (mean outcome) of each problem, p̂_i.
+    noise : (N,) float array
+        The problem's own unbiased within-problem variance v_i, for 0/1 outcomes
+        R_i/(R_i-1) p̂_i (1-p̂_i); NaN where R_i = 1.
+    passes : (N,) int array or None
+        Passes k_i; None where outcomes are scores between 0 and 1.
+    scores : (N, max R_i) float array or None
+        The single outcomes, NaN for missing runs, where they are not all 0/1.
+    """
+
+    runs: IntArray
+    rate: FloatArray
+    noise: FloatArray
+    passes: IntArray | None = None
+    scores: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @property
+    def binary(self) -> bool:
+        """Whether every outcome is 0 or 1."""
+        return self.passes is not None
+
+    @property
+    def equal_runs(self) -> bool:
+        """Whether every problem has the same number of runs."""
+        return bool((self.runs == self.runs[0]).all())
+
+    @functools.cached_property
+    def lattice(self) -> int:
+        """Number of steps L into which 1 is divided so that every p̂_i is a multiple of 1/L."""
+        return math.lcm(*map(int, np.unique(self.runs)))
+
+    def take(self, index: NDArray[Any]) -> Sample:
+        """Return the problems at `index` (positions or a mask)."""
+        return Sample(
+            self.runs[index],
+            self.rate[index],
+            self.noise[index],
+            None if self.passes is None else self.passes[index],
+            None if self.scores is None else self.scores[index],
+        )
+
+
+def from_counts(passes: ArrayLike, runs: ArrayLike) -> Sample:
+    """Build a sample from passes and runs per problem.
+
+    Parameters
+    ----------
+    passes : (N,) array of int
+        Passes k_i, 0 <= k_i <= R_i.
+    runs : int or (N,) array of int
+        Runs R_i >= 1.
+    """
+    k = _integers(passes, "passes")
+    r = _integers(np.broadcast_to(np.asarray(runs), k.shape), "runs")
+    if (r < 1).any():
+        raise ValueError(f"runs must be at least 1; problem {_first(r < 1)} has fewer")
+    if (bad := (k < 0) | (k > r)).any():
+        raise ValueError(f"passes must lie between 0 and runs; problem {_first(bad)} does not")
+    rate = k / r
+    with np.errstate(divide="ignore", invalid="ignore"):
+        noise = np.where(r > 1, r / (r - 1) * rate * (1 - rate), np.nan)
+    return Sample(r, rate, noise, passes=k)
+
+
+def from_scores(scores: ArrayLike) -> Sample:
+    """Build a sample from an (N, R) array of outcomes in [0, 1], NaN for missing runs.
+
+    An array that holds only 0, 1 and NaN becomes counts.
+    """
+    y = np.asarray(scores, dtype=float)
+    if y.ndim != 2 or not y.size:
+        raise ValueError(f"outcomes must be an (N, R) array, not of shape {y.shape}")
+    seen = ~np.isnan(y)
+    if (bad := ~seen.any(axis=1)).any():
+        raise ValueError(f"every problem needs a run; problem {_first(bad)} has none")
+    if (bad := seen & ~((y >= 0) & (y <= 1))).any():
+        raise ValueError(f"outcomes must lie in [0, 1]; problem {_first(bad.any(axis=1))} does not")
+    runs = seen.sum(axis=1)
+    if ((y == 0) | (y == 1) | ~seen).all():
+        return from_counts(np.nansum(y, axis=1), runs)
+    rate = np.nanmean(y, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        noise = np.nansum((y - rate[:, None]) ** 2, axis=1) / (runs - 1)
+    # Rounding leaves some 1e-34 where all runs of a problem agree; that is no noise.
+    noise[np.nanmax(y, axis=1) == np.nanmin(y, axis=1)] = 0.0
+    noise[runs == 1] = np.nan
+    return Sample(runs, rate, noise, scores=y)
+
+
+def variance(values: FloatArray) -> float:
+    """Return s² (ddof = 1); exactly 0 where values differ by rounding alone."""
+    return float(values.var(ddof=1)) if np.ptp(values) > ROUNDING else 0.0
+
+
+def as_sample(outcomes: Any, runs: ArrayLike | None = None) -> Sample:
+    """Normalise the one argument that every function of the package takes.
+
+    Parameters
+    ----------
+    outcomes : Sample, (N,) passes with `runs`, pair (passes, runs), or (N, R) float array
+        The outcomes of one system; NaN in the array marks a missing run.
+    runs : int or (N,) array of int, optional
+        Runs per problem, if `outcomes` are passes.
+    """
+    if runs is not None:
+        sample = from_counts(outcomes, runs)
+    elif isinstance(outcomes, Sample):
+        sample = outcomes
+    elif isinstance(outcomes, tuple) and len(outcomes) == 2:
+        sample = from_counts(*outcomes)
+    else:
+        sample = from_scores(outcomes)
+    if len(sample) < 2:
+        raise ValueError("at least two problems are needed: one problem says nothing about others")
+    return sample
+
+
+def _integers(values: ArrayLike, what: str) -> IntArray:
+    array = np.asarray(values)
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"{what} must be a one-dimensional array, not of shape {array.shape}")
+    if array.dtype.kind not in "buif":
+        raise ValueError(f"{what} must be whole numbers, not of type {array.dtype}")
+    # Past 2^53 a float no longer tells whole numbers apart; nobody has that many runs.
+    if (bad := ~((np.abs(array.astype(float)) < 2**53) & (array == np.rint(array)))).any():
+        raise ValueError(f"{what} must be whole numbers; problem {_first(bad)} is not")
+    return array.astype(np.int64)
+
+
+def _first(mask: NDArray[np.bool_]) -> int:
+    return int(np.flatnonzero(mask)[0])
