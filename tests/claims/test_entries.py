@@ -1,0 +1,102 @@
+import sys
+
+import pytest
+
+from repeval.claims import Claim, entries
+from repeval.claims.entries import agrees, claims, errata, fitted
+from repeval.notices import RepevalError
+
+
+def entry(value, tolerance, **more):
+    fields = {"section": "1", "quantity": "q", "unit": "ratio", "needs": "released-tensor"}
+    return Claim("x", "d", value=value, tolerance=tolerance, **fields | more)
+
+
+@pytest.mark.parametrize(
+    ("value", "tolerance", "computed", "expected"),
+    [
+        (1.34, {"round": 2}, 1.3449, True),
+        (1.34, {"round": 2}, 1.345, True),  # a trailing 5 may go either way
+        (1.34, {"round": 2}, 1.3451, False),
+        (1.34, {"round": 2}, 1.3349, False),
+        (16, {"round": 0}, 15.8, True),
+        (16, {"round": 0}, 15, False),
+        ([1.05, 1.71], {"round": 2}, [1.051, 1.707], True),
+        ([1.05, 1.71], {"round": 2}, [1.051, 1.717], False),
+        ([16, 16], {"round": 0}, 16, False),
+        (1.34, {"round": 2}, float("nan"), False),
+        ([12, 15], {"range": [12, 13]}, [13, 15], True),
+        ([12, 15], {"range": [12, 13]}, [14, 15], False),
+        ([12, 15], {"range": [12, 13]}, [12, 14], False),
+        ([2, 4], {"range": [2, 4]}, [3, 4], True),
+        ([2, 4], {"range": [2, 4]}, [1, 4], False),
+        ("some", {"range": [1, 15]}, 1, True),
+        ("some", {"range": [1, 15]}, 0, False),
+        (["A > B"], {"exact": True}, ["A > B"], True),
+        (["A > B"], {"exact": True}, ["B > A"], False),
+        ("left", {"exact": True}, "neither", False),
+        ("a = b", {"exact": True}, True, True),
+        ("a = b", {"exact": True}, False, False),
+    ],
+)
+def test_tolerances(value, tolerance, computed, expected):
+    assert agrees(entry(value, tolerance), computed) is expected
+
+
+def test_monte_carlo_tolerance_adds_both_errors_and_half_a_unit():
+    claim = entry(2.05, {"mc": {"se": 0.03, "k": 2, "round": 2}})
+    assert agrees(claim, 2.05 + 0.065)  # 2 * 0.03 + 0.005
+    assert not agrees(claim, 2.05 + 0.0651)
+    assert agrees(claim, 2.05 - 0.105, 0.04)  # 2 * 0.05 + 0.005
+    assert not agrees(claim, 2.05 - 0.1051, 0.04)
+    pair = entry([1.94, 2.22], {"mc": {"se": 0.03, "k": 2, "round": 2}})
+    assert agrees(pair, [1.88, 2.22])
+    assert not agrees(pair, [1.87, 2.22])
+
+
+def test_the_ledger_is_well_formed():
+    ids = [c.id for c in claims()]
+    assert len(ids) == len(set(ids))
+    for c in claims():
+        (rule,) = c.tolerance
+        assert rule in ("round", "range", "exact", "mc")
+        if rule == "mc":
+            assert set(c.tolerance["mc"]) == {"se", "k", "round"}
+        assert c.needs in (
+            "released-tensor", "simulation", "closed-form", "published-table", "external-runs",
+        )  # fmt: skip
+    assert set(fitted()) <= set(ids)
+    assert set(errata()) <= set(ids)
+    assert {group for group, _ in fitted().values()} == {"calibrated", "pinned"}
+
+
+def test_no_claim_is_in_two_lists():
+    groups = entries._read("calibration.yaml")
+    ids = [key for name in groups for group in groups[name] for key in group["ids"]]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_ledger_has_the_reference_figures(shared):
+    import yaml
+
+    text = (shared / "reference" / "claims.yaml").read_text(encoding="utf-8")
+    reference = {e["id"]: e for e in yaml.safe_load(text)}
+    for c in claims():
+        assert (c.value, c.unit, c.tolerance, c.needs) == tuple(
+            reference[c.id][key] for key in ("value", "unit", "tolerance", "needs")
+        )
+        quote = str(reference[c.id].get("quote", ""))
+        assert len(quote.split()) < 6 or quote not in f"{c.quantity} {c.note}"
+    sections = {c.section for c in claims()}
+    wanted = {
+        key for key, e in reference.items()
+        if e["doc"] == "variance-ceiling" and e["section"] in sections
+    }  # fmt: skip
+    assert wanted == {c.id for c in claims()}
+
+
+def test_missing_pyyaml_is_said_plainly(monkeypatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(RepevalError, match=r"repeval\[book\]") as caught:
+        entries._read("claims.yaml")
+    assert caught.value.code == "claims-need-pyyaml"

@@ -1,0 +1,147 @@
+from types import SimpleNamespace
+
+import pytest
+
+from repeval.claims import Claim, Estimate, Verdict, counts, ledger
+from repeval.claims.ledger import claim
+from repeval.notices import RepevalError
+
+
+def entry(key="t-a", value=0.5, tolerance=None, **more):
+    fields = {"section": "9", "quantity": "q", "unit": "fraction", "needs": "released-tensor"}
+    return Claim(key, "d", value=value, tolerance=tolerance or {"round": 2}, **fields | more)
+
+
+def results(basis="released", answer=0.5):
+    source = SimpleNamespace(basis=basis)
+    return SimpleNamespace(outcomes=SimpleNamespace(source=source), answer=answer)
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch):
+    monkeypatch.setattr(ledger, "_FUNCTIONS", {})
+    monkeypatch.setattr(ledger, "LATER", {"t-later": "Appendix Q"})
+    monkeypatch.setattr(ledger, "errata", lambda: {"t-known": "Because of rounding."})
+    monkeypatch.setattr(
+        ledger, "fitted",
+        lambda: {"t-fit": ("calibrated", "chosen so"), "t-pin": ("pinned", "copied")},
+    )  # fmt: skip
+
+    @claim("t-a", "t-known", "t-fit", "t-pin")
+    def answer(r):
+        """Look it up."""
+        return r.answer
+
+
+def judge(key, basis="released", answer=0.5, **more):
+    return ledger._judge(entry(key, **more), results(basis, answer))
+
+
+def test_holds_and_differs():
+    assert judge("t-a") == Verdict(entry("t-a"), 0.5, None, "holds", "Look it up.")
+    assert judge("t-a", answer=0.51).verdict == "differs"
+
+
+def test_a_listed_claim_that_differs_is_known_and_keeps_its_remark_when_it_agrees():
+    found = judge("t-known", answer=0.6)
+    assert (found.verdict, found.reason) == ("known", "Look it up. Because of rounding.")
+    assert judge("t-known").verdict == "holds"
+    assert judge("t-known").reason.endswith("Because of rounding.")
+
+
+@pytest.mark.parametrize(("key", "group"), [("t-fit", "calibrated"), ("t-pin", "pinned")])
+def test_agreement_by_construction_is_no_agreement(key, group):
+    assert judge(key, "stand-in").verdict == group
+    assert judge(key, "released").verdict == "holds"
+    assert judge(key, "stand-in", answer=0.7).verdict == "differs"
+
+
+@pytest.mark.parametrize(
+    ("key", "more", "words"),
+    [
+        ("t-later-x", {}, "Appendix Q's page"),
+        ("t-none", {}, "study on 9's page"),
+        ("t-none", {"needs": "external-runs"}, "model calls"),
+        ("t-none", {"kind": "design"}, "setting"),
+        ("t-none", {"kind": "recommendation"}, "recommendation"),
+    ],
+)
+def test_not_checkable_says_why(key, more, words):
+    found = judge(key, **more)
+    assert found.verdict == "not checkable"
+    assert found.computed is None
+    assert words in found.reason
+
+
+def test_a_refusal_inside_a_function_becomes_the_reason():
+    @claim("t-refuse")
+    def refuse(r):
+        """Refuse."""
+        raise RepevalError("claims-other-data", "no such column")
+
+    found = judge("t-refuse")
+    assert (found.verdict, found.reason) == ("not checkable", "no such column")
+
+
+def test_other_errors_are_not_hidden():
+    @claim("t-bug")
+    def bug(r):
+        """Divide by zero."""
+        return 1 / 0
+
+    with pytest.raises(ZeroDivisionError):
+        judge("t-bug")
+
+
+def test_our_own_standard_error_widens_the_tolerance():
+    tolerance = {"mc": {"se": 0.01, "k": 1, "round": 2}}
+
+    @claim("t-se")
+    def estimate(r):
+        """Simulate."""
+        return Estimate(0.53, r.answer)
+
+    assert judge("t-se", answer=0.0, tolerance=tolerance).verdict == "differs"
+    found = judge("t-se", answer=0.03, tolerance=tolerance)
+    assert (found.verdict, found.se) == ("holds", 0.03)
+
+
+def test_placeholders_reach_the_function():
+    @claim("t-{model}-width")
+    def width(r, model):
+        """Name it."""
+        return model
+
+    found = judge("t-abc-width", value="abc", tolerance={"exact": True})
+    assert (found.verdict, found.computed) == ("holds", "abc")
+    assert judge("t-a-b-width").verdict == "not checkable"
+
+
+def test_two_functions_for_one_claim_are_refused():
+    with pytest.raises(ValueError, match="two functions for t-a"):
+        claim("t-a")(lambda r: 1)
+
+
+def test_counts_keep_agreement_by_construction_apart():
+    found = [judge("t-a"), judge("t-a"), judge("t-fit", "stand-in"), judge("t-none")]
+    assert counts(found) == {
+        "holds": 2, "differs": 0, "known": 0, "calibrated": 1, "pinned": 0, "not checkable": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "more", "text"),
+    [
+        (0.744, {}, "0.744"),
+        ([12, 15], {"unit": "count", "quantity": "pairs unresolved"}, "12 of 15"),
+        ([2, 4], {"unit": "count"}, "2 to 4"),
+        ([18, 55, 27], {"unit": "count"}, "18, 55, 27"),
+        (0.72, {"unit": "pp"}, "0.720 pp"),
+        (["A > B", "C > D"], {}, "A > B; C > D"),
+        (True, {}, "identity confirmed"),
+        (False, {}, "identity fails"),
+        (None, {}, "—"),
+    ],
+)
+def test_numbers_as_text(value, more, text):
+    assert ledger._text(entry(**more), value, 3) == text

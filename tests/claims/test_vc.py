@@ -1,0 +1,132 @@
+"""The whole ledger on the default data; figures of the paper are never typed here."""
+
+import dataclasses
+
+import pytest
+
+from repeval import analyze, load
+from repeval.claims import Results, claims, counts, table, verdicts
+from repeval.claims.entries import fitted
+from repeval.claims.ledger import _FUNCTIONS, _find
+from repeval.notices import RepevalError
+from repeval.outcomes import Outcomes
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return load()
+
+
+@pytest.fixture(scope="module")
+def analysis(outcomes):
+    return analyze(outcomes)
+
+
+@pytest.fixture(scope="module")
+def found(analysis, outcomes):
+    return {v.claim.id: v for v in verdicts(analysis, outcomes)}
+
+
+def on_released(outcomes):
+    source = dataclasses.replace(outcomes.source, basis="released")
+    return dataclasses.replace(outcomes, source=source)
+
+
+def test_nothing_differs_that_is_not_explained(found):
+    assert [v.claim.id for v in found.values() if v.verdict == "differs"] == []
+    assert [v.claim.id for v in found.values() if v.verdict == "known"] == ["vc-s53-flat-side"]
+
+
+def test_every_formula_is_confirmed(found):
+    formulas = [v for v in found.values() if v.claim.kind == "formula"]
+    assert formulas
+    assert all(v.verdict == "holds" and v.computed is True for v in formulas)
+
+
+def test_every_function_serves_a_claim_and_every_fitted_claim_has_a_function():
+    matched = {_find(c.id)[0] for c in claims() if _find(c.id)}
+    assert {function for function, _ in _FUNCTIONS.values()} == matched
+    assert all(_find(key) for key in fitted())
+
+
+def test_recomputed_values_agree_with_the_ledgers_own(found):
+    """The compiler of the ledger recomputed some figures from published tables alone."""
+    for v in found.values():
+        if isinstance(v.computed, float) and isinstance(v.claim.recomputed, float):
+            # Its inputs lack the dropped problem's outcomes: 2% is the largest gap to be expected.
+            assert v.computed == pytest.approx(v.claim.recomputed, rel=0.02), v.claim.id
+
+
+@pytest.mark.parametrize("section", ["3", "4", "5.1", "5.2", "5.3", "Appendix D", "Table 6"])
+def test_a_section_is_part_of_the_whole(analysis, outcomes, found, section):
+    part = verdicts(analysis, outcomes, section)
+    assert part
+    assert all(v == found[v.claim.id] for v in part)
+
+
+def test_the_released_outcomes_turn_agreement_by_construction_into_verdicts(analysis, outcomes):
+    stand_in = counts(verdicts(analysis, outcomes, "5.2"))
+    released = counts(verdicts(analysis, on_released(outcomes), "5.2"))
+    assert stand_in["calibrated"] > 0
+    assert released["calibrated"] == released["pinned"] == 0
+    assert released["holds"] == stand_in["holds"] + stand_in["calibrated"] + stand_in["pinned"]
+
+
+def test_other_components_differ(analysis, outcomes):
+    doubled = [dataclasses.replace(s, ceiling=2 * s.ceiling - 1) for s in analysis.systems]
+    changed = dataclasses.replace(analysis, systems=tuple(doubled))
+    by_id = {v.claim.id: v.verdict for v in verdicts(changed, outcomes, "5.2")}
+    assert by_id["vc-s52-ceiling-median"] == by_id["vc-s52-shift-max"] == "differs"
+
+
+def test_swapped_names_do_not_swap_the_pair(analysis, outcomes):
+    results = Results(analysis, outcomes)
+    lead = _FUNCTIONS["vc-s51-p-gpt41"][0]
+    pairs = [
+        dataclasses.replace(
+            p, model_a=p.model_b, model_b=p.model_a,
+            two_level=dataclasses.replace(
+                p.two_level, p_greater=1 - p.two_level.p_greater - p.two_level.p_tie
+            ),
+        )
+        for p in analysis.pairs
+    ]  # fmt: skip
+    turned = Results(dataclasses.replace(analysis, pairs=tuple(pairs)), outcomes)
+    assert lead(turned) == pytest.approx(lead(results), abs=1e-12)
+
+
+def test_other_data_are_refused(analysis, outcomes):
+    some = outcomes.select(models=outcomes.models[:3])
+    with pytest.raises(RepevalError, match="these data hold") as caught:
+        verdicts(analysis, some)
+    assert caught.value.code == "claims-other-data"
+
+
+def test_another_level_is_refused(analysis, outcomes):
+    settings = dataclasses.replace(analysis.settings, level=0.9)
+    with pytest.raises(RepevalError, match="95% intervals"):
+        verdicts(dataclasses.replace(analysis, settings=settings), outcomes)
+
+
+def test_other_rows_of_the_same_systems_leave_section_4_open(analysis, outcomes):
+    source = dataclasses.replace(outcomes.source, sha256="0" * 64)
+    other = dataclasses.replace(outcomes, source=source)
+    assert isinstance(other, Outcomes)
+    by_id = {v.claim.id: v for v in verdicts(analysis, other, "4")}
+    assert by_id["vc-s4-judged"].verdict == "not checkable"
+    assert "incomplete problem" in by_id["vc-s4-judged"].reason
+
+
+def test_an_unknown_section_is_refused_with_the_known_ones(analysis, outcomes):
+    with pytest.raises(RepevalError, match=r"'7'; one of 3, 4, 5\.1"):
+        verdicts(analysis, outcomes, "7")
+
+
+def test_the_table_shows_one_decimal_more_than_the_paper(analysis, outcomes):
+    frame = table(analysis, outcomes, "5.2").set_index("id")
+    assert list(frame.columns) == ["Quantity", "Paper", "Here", "Verdict"]
+    row = frame.loc["vc-s52-ceiling-median"]
+    assert len(row["Here"]) == len(row["Paper"]) + 1
+    assert "fitted" in row["Verdict"]
+    assert frame.loc["vc-s52-n50-band", "Here"] == "—"
+    assert "Appendix H" in frame.loc["vc-s52-n50-band", "Verdict"]
