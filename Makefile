@@ -37,4 +37,5 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv .venv >/dev/null 2>&1 || { rm -rf .venv; echo "$(PYTHON) -m venv does not work here: apt-get install python3-venv, then run make again" >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q repeval
 	@touch $@

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from repeval._version import __version__
 from repeval.answers import Answers
-from repeval.intervals import check_level
+from repeval.intervals import check_options
 from repeval.notices import Notice, RepevalError
 from repeval.remarks import remarks
 from repeval.rng import DEFAULT_SEED
@@ -128,7 +128,7 @@ def analyze(
     cluster : str, optional
         Label column; whole clusters are resampled instead of single problems.
     """
-    check_level(level)
+    check_options(level, n_resamples=n_resamples)
     for model, condition in outcomes.systems:
         if len(outcomes.system_problems(model, condition)) < 2:
             raise RepevalError(

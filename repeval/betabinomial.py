@@ -63,7 +63,9 @@ def fit_beta_binomial(
     sample = _binary(outcomes, runs)
     c = components(sample)
     if method == "mle":
-        return _maximum_likelihood(sample)
+        # Without a problem that has both passes and failures the likelihood has no maximum.
+        nothing = BetaBinomial(math.nan, math.nan, method)
+        return _maximum_likelihood(sample) if c.within > 0 else nothing
     if method == "moments":
         total = c.within / c.between if c.between > 0 else math.nan
     elif method == "paper":
@@ -96,8 +98,9 @@ def _binary(outcomes: Any, runs: ArrayLike | None) -> Sample:
 
 def _tries(outcomes: Any, runs: ArrayLike | None, k: int) -> Sample:
     s = _binary(outcomes, runs)
-    if not 1 <= k <= s.runs.min():
-        raise ValueError(f"k must lie between 1 and the fewest runs, {s.runs.min()}, not {k}")
+    if k != int(k) or not 1 <= k <= s.runs.min():
+        most = f"the fewest runs, {s.runs.min()}"
+        raise ValueError(f"k must be a whole number between 1 and {most}, not {k}")
     return s
 
 

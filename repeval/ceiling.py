@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from repeval import lattice
-from repeval.intervals import NEEDS_RUNS, check_level
+from repeval.intervals import NEEDS_RUNS, check_options
 from repeval.laws import CDF_TOLERANCE
 from repeval.resample import as_clusters, resampled_means, weighted_means
 from repeval.rng import DEFAULT_SEED, as_generator, keyed_generator
@@ -98,9 +98,7 @@ def ceiling_intervals(
     """Return several kinds of interval from one law; see `ceiling_interval`."""
     if unknown := set(kinds) - {"percentile", "bca"}:
         raise ValueError(f"kind must be percentile or bca, not {unknown.pop()!r}")
-    if method not in ("auto", "exact", "monte-carlo"):
-        raise ValueError(f"method must be auto, exact or monte-carlo, not {method!r}")
-    check_level(level)
+    check_options(level, method, n_resamples)
     sample = as_sample(outcomes, runs)
     if sample.runs.max() == 1:
         nan = math.nan
@@ -157,7 +155,7 @@ def difference_ceiling_intervals(
         rng = keyed_generator(seed, "difference ceiling")
         means = draw(np.concatenate(columns, axis=1), rng, n_resamples, clusters)
         ends = np.cumsum([c.shape[1] for c in columns])[:-1]
-        icc = [icc_from_means(m, len(m0)) for m, m0 in zip(np.split(means, ends, 1), columns, strict=True)]
+        icc = [icc_from_means(m, len(batch[0][0])) for m in np.split(means, ends, axis=1)]
         high, low = np.quantile(icc, tails, axis=1, method="inverted_cdf")
         for (a, b), at_low, at_high in zip(batch, low, high, strict=True):
             single = min(a.runs.max(), b.runs.max()) == 1
@@ -202,6 +200,8 @@ def _bca_levels(
     """Shift the two tail levels for bias and acceleration (Efron 1987)."""
     columns = moment_columns(sample.rate, [sample])
     n = len(sample)
+    if n < 3:
+        return math.nan, math.nan
     estimate = icc_from_means(columns.mean(axis=0), n)
     above = np.searchsorted(-values, -estimate - ROUNDING, side="left")
     through = np.searchsorted(-values, -estimate + ROUNDING, side="right")
@@ -258,10 +258,11 @@ def icc_from_means(means: FloatArray, n: int) -> FloatArray:
         if len(rest) == 1:
             within = rest[0]
         else:
-            each = [np.nan_to_num(v / known) for v, known in zip(rest[::2], rest[1::2], strict=True)]
+            known = rest[1::2]
+            each = [np.nan_to_num(v / k) for v, k in zip(rest[::2], known, strict=True)]
             within = sum(each)
             # A single run carries the whole of the within variance.
-            run_noise = run_noise + sum(v * (1 - k) for v, k in zip(each, rest[1::2], strict=True))
+            run_noise = run_noise + sum(v * (1 - k) for v, k in zip(each, known, strict=True))
         between = n / (n - 1) * (square - mean**2) - run_noise
         return np.where(np.abs(between) > ROUNDING, between / (between + within), 0.0)
 

@@ -33,6 +33,7 @@ class Cells:
         self.passes = np.add.reduceat(self.outcome, start) if len(start) else np.zeros(0)
         self.first = start
         self.binary = bool(((self.outcome == 0) | (self.outcome == 1)).all())
+        self._samples: dict[int, Sample] = {}
         systems = codes[:2, start]
         begin = _starts(systems)
         end = np.append(begin[1:], len(start))
@@ -42,7 +43,12 @@ class Cells:
         }
 
     def sample(self, at: slice) -> Sample:
-        """Return the sample of one system, given its cells."""
+        """Return the sample of one system, given its cells; made once."""
+        if at.start not in self._samples:
+            self._samples[at.start] = self._make(at)
+        return self._samples[at.start]
+
+    def _make(self, at: slice) -> Sample:
         runs = self.runs[at]
         if self.binary:
             return from_counts(self.passes[at].astype(np.int64), runs)

@@ -69,7 +69,7 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument("--scorer", metavar="NAME", help="which scorer, where a log has several")
     group.add_argument("--pass-at", type=float, metavar="T", help="scores from T on are passes")
-    group.add_argument("--format", metavar="F", help="csv, tsv, jsonl, parquet: if no name tells")
+    group.add_argument("--format", metavar="F", help="csv, tsv, jsonl or parquet")
     group.add_argument("--cluster", metavar="COL", help="label column: resample whole clusters")
     group.add_argument("--by", metavar="COL", help="label column: one answer for each value")
     group.add_argument("--level", type=float, default=0.95, help="of intervals (default: 0.95)")
@@ -77,7 +77,7 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         "--resamples", type=int, default=2000, metavar="B",
         help="where there is no exact law (default: 2000)",
     )  # fmt: skip
-    group.add_argument("--seed", type=int, default=2606, help="of all random numbers (default: 2606)")
+    group.add_argument("--seed", type=int, default=2606, help="of random numbers (default: 2606)")
     group.add_argument(
         "--jobs", type=int, default=os.cpu_count(), metavar="J",
         help="processes; results do not depend on it (default: one a core)",
@@ -102,6 +102,7 @@ def _add_build(commands: Any) -> None:
     _data_options(parser)
     parser.add_argument("--name", default=None, help="of the book (default: paper)")
     parser.add_argument("--full", action="store_true", help="full sizes instead of quick ones")
+    parser.add_argument("--pdf", action="store_true", help="print every page with Chromium")
     parser.set_defaults(run=_build)
 
 
@@ -177,17 +178,21 @@ def _answerable(part: Outcomes) -> bool:
 
 
 def _build(args: argparse.Namespace) -> int:
-    for option in ("by", "cluster"):
-        if getattr(args, option):
-            raise RepevalError("bad-option", f"--{option} is not for build; use repeval analyze")
-    from repeval.book import build
+    if args.by:
+        raise RepevalError("bad-option", "--by is not for build; use repeval analyze")
+    from repeval.book import BuildFailed, build
 
     outcomes = _load(args)
     name = args.name or ("paper" if not args.data else Path(args.data[0]).name.split(".")[0])
-    page = build(
-        outcomes, name=name, full=args.full, seed=args.seed, jobs=args.jobs,
-        options={"level": args.level, "n_resamples": args.resamples},
-    )  # fmt: skip
+    options = {"level": args.level, "n_resamples": args.resamples, "cluster": args.cluster}
+    try:
+        page = build(
+            outcomes, name=name, full=args.full, pdf=args.pdf, seed=args.seed, jobs=args.jobs,
+            options=options,
+        )  # fmt: skip
+    except BuildFailed as error:
+        print(f"repeval: {error}", file=sys.stderr)
+        return 1
     print(f"The book is at {page}")
     return 0
 

@@ -17,15 +17,14 @@ from repeval.intervals import (
     NEEDS_RUNS,
     NO_FLIP,
     Interval,
-    check_level,
+    check_options,
     interval,
     normal_quantile,
-    rerun,
     satterthwaite,
     score_variance,
     t_quantile,
 )
-from repeval.resample import as_clusters, resampled_means, weights
+from repeval.resample import as_clusters, class_reruns, rerun, resampled_means, weights
 from repeval.rng import as_generator
 from repeval.sample import ROUNDING, FloatArray, IntArray, Sample
 
@@ -97,9 +96,7 @@ def compare(
     """
     if name not in ESTIMANDS:
         raise ValueError(f"unknown comparison {name!r}; one of {', '.join(ESTIMANDS)}")
-    if method not in ("auto", "exact", "monte-carlo"):
-        raise ValueError(f"method must be auto, exact or monte-carlo, not {method!r}")
-    check_level(level)
+    check_options(level, method, n_resamples)
     pair = paired(a, b)
     groups = as_clusters(clusters, len(pair[0]))
     if name.startswith("fixed"):
@@ -232,6 +229,8 @@ def _monte_carlo(
     if name == "one_level":
         d = (a.rate - b.rate)[:, None]
         draws = resampled_means(d, rng, n_resamples, groups)[:, 0]
+    elif a.binary and b.binary and groups is None:
+        draws = np.subtract(*class_reruns([a, b], rng, n_resamples).T)
     else:
         blocks = weights(rng, len(a), n_resamples, groups)
         draws = np.concatenate(

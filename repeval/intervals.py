@@ -12,7 +12,7 @@ from scipy import special
 
 from repeval import laws
 from repeval.components import Components, components, filled_noise
-from repeval.resample import as_clusters, resampled_means, weights
+from repeval.resample import as_clusters, class_reruns, rerun, resampled_means, weights
 from repeval.rng import as_generator
 from repeval.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
 
@@ -104,7 +104,7 @@ def interval(
     """
     if name not in ESTIMANDS:
         raise ValueError(f"unknown interval {name!r}; one of {', '.join(ESTIMANDS)}")
-    check_level(level)
+    check_options(level, method, n_resamples)
     sample = as_sample(outcomes, runs)
     groups = as_clusters(clusters, len(sample))
     if name in LAWS:
@@ -116,11 +116,14 @@ def interval(
     return Interval(float(low), float(high), level, name, ESTIMANDS[name], how)
 
 
-def check_level(level: float) -> float:
-    """Refuse a level that is no probability between 0.5 and 1."""
+def check_options(level: float, method: str = "auto", n_resamples: int = 2000) -> None:
+    """Refuse values that the options of all intervals cannot have."""
     if not 0.5 <= level < 1:
         raise ValueError(f"level must lie in [0.5, 1), for instance 0.95, not {level}")
-    return level
+    if method not in ("auto", "exact", "monte-carlo"):
+        raise ValueError(f"method must be auto, exact or monte-carlo, not {method!r}")
+    if n_resamples < 1:
+        raise ValueError(f"n_resamples must be at least 1, not {n_resamples}")
 
 
 def normal_quantile(level: float) -> float:
@@ -231,8 +234,6 @@ def _bootstrap(
     rng: int | np.random.Generator | None,
     groups: IntArray | None,
 ) -> _Limits:
-    if method not in ("auto", "exact", "monte-carlo"):
-        raise ValueError(f"method must be auto, exact or monte-carlo, not {method!r}")
     if name == "fixed_bootstrap" and s.runs.max() == 1:
         return math.nan, math.nan, NEEDS_RUNS
     fits = laws.is_exact(s) and (groups is None or name == "fixed_bootstrap")
@@ -253,31 +254,13 @@ def _draws(
     if name == "one_level":
         return resampled_means(s.rate[:, None], rng, n_resamples, groups)[:, 0]
     n = len(s)
+    if s.binary and groups is None:
+        return class_reruns([s], rng, n_resamples, problems=name == "two_level")[:, 0]
     means = []
     for w in weights(rng, n, n_resamples, groups):
         times = np.ones_like(w) if name == "fixed_bootstrap" else w
         means.append((times * rerun(s, times, rng)).sum(axis=1) / times.sum(axis=1))
     return np.concatenate(means)
-
-
-def rerun(s: Sample, times: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Resample the runs of problems that were drawn `times` times; return mean rates.
-
-    Parameters
-    ----------
-    times : (b, N) float array of whole numbers
-    """
-    trials = (times * s.runs).astype(np.int64)
-    if s.binary:
-        passes = rng.binomial(trials, s.rate)
-        return passes / np.maximum(trials, 1)
-    # The R·w draws with replacement from a problem's scores, as a multinomial over its runs.
-    rates = np.empty_like(times)
-    for i, (row, runs) in enumerate(zip(s.scores, s.runs.tolist(), strict=True)):
-        seen = row[~np.isnan(row)]
-        drawn = rng.multinomial(trials[:, i], np.full(runs, 1 / runs))
-        rates[:, i] = drawn @ seen / np.maximum(trials[:, i], 1)
-    return rates
 
 
 def _unit(groups: IntArray | None) -> str:

@@ -131,7 +131,7 @@ class Outcomes:
         """
         at = [self._find(*a), self._find(*b)]
         first, second = (self._cells.problem[i] for i in at)
-        if len(first) == len(second) and (first == second).all():
+        if 1 < len(first) == len(second) and (first == second).all():
             return self._cells.sample(at[0]), self._cells.sample(at[1]), self._names(first)
         common, *index = np.intersect1d(first, second, assume_unique=True, return_indices=True)
         if len(common) < 2:

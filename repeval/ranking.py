@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repeval.intervals import check_level, rerun
-from repeval.resample import as_clusters, weights
+from repeval.intervals import check_options
+from repeval.resample import as_clusters, rerun, weights
 from repeval.rng import as_generator
 from repeval.sample import FloatArray, IntArray, Sample, as_sample
 
@@ -65,7 +65,7 @@ def rank(
     ----------
     VC section 5.1 and Appendix F.
     """
-    check_level(level)
+    check_options(level, n_resamples=n_resamples)
     if name not in ("one_level", "two_level"):
         raise ValueError(f"name must be one_level or two_level, not {name!r}")
     samples = [as_sample(s) for s in systems]
@@ -113,11 +113,9 @@ def resampled_scores(
 
 def ranks_of(scores: FloatArray) -> IntArray:
     """Return ranks along the last axis, 1 for the highest; ties share the better rank."""
-    ascending = np.sort(scores, axis=1)
-    m = scores.shape[1]
     # Scores within rounding of each other are equal: sums of the same fractions.
-    rows = zip(ascending, scores + 1e-9, strict=True)
-    return 1 + np.stack([m - np.searchsorted(row, own, side="right") for row, own in rows])
+    better = [(scores > own[:, None] + 1e-9).sum(axis=1) for own in scores.T]
+    return 1 + np.stack(better, axis=1)
 
 
 def _rerun_totals(samples: Sequence[Sample], w: FloatArray, rng: np.random.Generator) -> FloatArray:

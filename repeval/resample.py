@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from repeval.sample import FloatArray, IntArray
+from repeval.sample import FloatArray, IntArray, Sample
 
 # Weights are drawn in blocks of at most this many numbers (80 MB).
 BLOCK = 10_000_000
@@ -85,6 +85,51 @@ def weighted_means(
         for w in weights(rng, len(columns), n_resamples, clusters)
     ]
     return np.concatenate(blocks)
+
+
+def class_reruns(
+    samples: Sequence[Sample], rng: np.random.Generator, n_resamples: int, problems: bool = True
+) -> FloatArray:
+    """Draw means of 0/1 systems, runs and, if asked, problems resampled, at a cost free of N.
+
+    Problems with equal (k, R) in every system are exchangeable: their number is all that is
+    drawn of them.
+
+    Returns
+    -------
+    (n_resamples, len(samples)) float array
+    """
+    n = len(samples[0])
+    columns = np.stack([column for s in samples for column in (s.passes, s.runs)])
+    kinds, counts = np.unique(columns, axis=1, return_counts=True)
+    times = np.broadcast_to(counts, (n_resamples, len(counts)))
+    if problems:
+        times = rng.multinomial(n, counts / n, size=n_resamples)
+    means = [
+        rng.binomial(times * r, k / r) @ (1 / r) / n
+        for k, r in zip(kinds[::2], kinds[1::2], strict=True)
+    ]
+    return np.stack(means, axis=1)
+
+
+def rerun(s: Sample, times: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Resample the runs of problems that were drawn `times` times; return mean rates.
+
+    Parameters
+    ----------
+    times : (b, N) float array of whole numbers
+    """
+    trials = (times * s.runs).astype(np.int64)
+    if s.binary:
+        passes = rng.binomial(trials, s.rate)
+        return passes / np.maximum(trials, 1)
+    # The R·w draws with replacement from a problem's scores, as a multinomial over its runs.
+    rates = np.empty_like(times)
+    for i, (row, runs) in enumerate(zip(s.scores, s.runs.tolist(), strict=True)):
+        seen = row[~np.isnan(row)]
+        drawn = rng.multinomial(trials[:, i], np.full(runs, 1 / runs))
+        rates[:, i] = drawn @ seen / np.maximum(trials[:, i], 1)
+    return rates
 
 
 def as_clusters(clusters: Any, n: int) -> IntArray | None:

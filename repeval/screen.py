@@ -200,10 +200,9 @@ def _plain(head: list[str], sections: list[Section], notes: list[str], everythin
         if section.answers:
             width = max(map(len, section.answers)) + 2
             for case, answer in section.answers.items():
-                lines += textwrap.wrap(
-                    f"  {case:<{width}}{_clean(answer)}", WIDTH, subsequent_indent=" " * (width + 2),
-                    break_long_words=False, drop_whitespace=True,
-                )  # fmt: skip
+                indent = " " * (width + 2)
+                text = f"  {case:<{width}}{_clean(answer)}"
+                lines += textwrap.wrap(text, WIDTH, subsequent_indent=indent)
         if section.table is not None:
             lines += _plain_table(section.table)
         for sentence in filter(None, section.sentences):

@@ -133,3 +133,22 @@ def test_bad_arguments() -> None:
 def test_one_run_has_no_model() -> None:
     assert math.isnan(fit_beta_binomial([0, 1, 1], 1).alpha)
     assert math.isnan(fit_beta_binomial([0, 1, 1], 1, method="paper").alpha)
+
+
+# The simplex must not wander off with a warning either.
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("passes", "runs"), [([0, 1, 1], 1), ([5, 5, 5], 5), ([0, 0], 3), ([0, 5, 5], 5)]
+)
+def test_likelihood_without_a_maximum(passes: list[int], runs: int) -> None:
+    """One run, one verdict everywhere, or no flip: only alpha/beta, or a limit, is identified."""
+    fit = fit_beta_binomial(passes, runs, method="mle")
+    assert math.isnan(fit.alpha)
+    assert math.isnan(fit.beta)
+
+
+@pytest.mark.parametrize("k", [1.5, "2"])
+def test_tries_are_whole_numbers(k) -> None:
+    for function in (pass_at_k, pass_hat_k):
+        with pytest.raises((TypeError, ValueError)):
+            function([1, 2, 3], 3, k=k)

@@ -188,6 +188,16 @@ def test_one_run() -> None:
         assert found.method == "not identified: needs two runs of a problem"
 
 
+@pytest.mark.parametrize("passes", [[0, 3], [1, 2], [3, 3], [0, 1]])
+def test_two_problems(passes: list[int]) -> None:
+    """Leaving one of two out leaves no variance to take: no BCa, but no crash either."""
+    percentile, bca = ceiling_intervals(passes, 3)
+    law = oracles.icc_law(np.array(passes), 3)
+    assert limits(percentile) == pytest.approx(oracles.ceiling_limits(law, (0.025, 0.975)))
+    assert math.isnan(bca.low)
+    assert bca.method == "BCa is undefined here"
+
+
 def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="kind must be percentile or bca"):
         ceiling_interval([1, 2], 3, kind="t")

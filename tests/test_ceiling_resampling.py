@@ -94,3 +94,24 @@ def test_difference_with_one_run_has_no_ceiling() -> None:
     low, high = difference_ceiling_intervals([(one, two)])[0]
     assert math.isnan(low)
     assert math.isnan(high)
+
+
+def test_pairs_with_single_runs() -> None:
+    """Problems without a second run, in one side, in both, and in one pair of several."""
+    rng = np.random.default_rng(13)
+    p = rng.beta(0.8, 0.6, size=40)
+    sides = [np.full(40, 3), np.where(np.arange(40) % 4, 1, 3), np.where(np.arange(40) % 3, 1, 4)]
+    a, b, c = (as_sample(rng.binomial(r, p), r) for r in sides)
+    pairs = [(a, a), (a, b), (b, c)]
+    together = difference_ceiling_intervals(pairs, n_resamples=20_000, seed=SEED)
+    indices = np.random.default_rng(1).integers(40, size=(2000, 40))
+    # Two Monte Carlo samples: three standard errors of a difference of shares.
+    error = 3 * math.sqrt(0.025 * 0.975 * (1 / 2000 + 1 / 20_000))
+    for (one, two), limits in zip(pairs, together, strict=True):
+        alone = difference_ceiling_intervals([(one, two)], n_resamples=20_000, seed=SEED)[0]
+        assert alone == pytest.approx(limits, rel=1e-12)
+        parts = [difference_components(one.take(i), two.take(i)) for i in indices]
+        draws = np.array([c.ceiling if c.between > 1e-12 else math.inf for c in parts])
+        for q, limit in zip((0.025, 0.975), limits, strict=True):
+            assert (draws < limit * (1 - 1e-9)).mean() <= q + error
+            assert (draws <= limit * (1 + 1e-9)).mean() >= q - error

@@ -1,6 +1,7 @@
 """Intervals where the data say little: clusters, equal rates, no noise, no width."""
 
 import math
+import time
 
 import numpy as np
 import oracles
@@ -167,3 +168,28 @@ def test_mirror(design) -> None:
         if one.exists:
             slack = step if name in ("one_level", "two_level", "fixed_bootstrap") else 1e-9
             assert limits(two) == pytest.approx((1 - one.high, 1 - one.low), abs=slack + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["one_level", "two_level", "fixed_bootstrap"])
+def test_many_problems_cost_no_more(name: str) -> None:
+    """Problems with equal counts are exchangeable: B draws of classes, whatever N is."""
+    passes = np.repeat(QWEN_PLUS, 1000)
+    start = time.perf_counter()
+    found = interval(passes, 5, name=name, rng=SEED)
+    # 10 ms here; two thousand times 99,000 single problems take half a minute.
+    assert time.perf_counter() - start < 5
+    c = components(passes, 5)
+    variance = {
+        "one_level": c.spread / 99_000,
+        "two_level": (c.spread + 0.8 * c.within / 5) / 99_000,
+        "fixed_bootstrap": 0.8 * c.fixed_variance,
+    }[name]
+    # At this size the law is normal; a width from 2,000 draws has a relative error of 2.7%, and
+    # three of them.
+    assert found.width == pytest.approx(2 * Z * math.sqrt(variance), rel=0.08)
+
+
+@pytest.mark.parametrize("n_resamples", [0, -5])
+def test_resamples_are_counted(n_resamples: int) -> None:
+    with pytest.raises(ValueError, match="n_resamples"):
+        interval(mixed_scores(), name="one_level", n_resamples=n_resamples)

@@ -1,0 +1,46 @@
+"""Sphinx extension of the book: one number in prose, and only the scripts that pages need."""
+
+import json
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util import logging
+
+LOGGER = logging.getLogger(__name__)
+
+
+def number(name, rawtext, text, lineno, inliner, options=None, content=None):
+    """Show ``key`` or ``key:format`` of the stage's ``numbers.json`` as plain text."""
+    key, _, spec = text.partition(":")
+    try:
+        return [nodes.Text(format(number.values[key], spec))], []
+    except (KeyError, ValueError) as error:
+        where = (inliner.document.settings.env.docname, lineno)
+        LOGGER.warning("number %r cannot be shown: %r", text, error, location=where)
+        return [], []
+
+
+def read_numbers(app, config):
+    """Read the numbers once; a plain build has none, and then warns where one is used."""
+    path = Path(app.srcdir) / "numbers.json"
+    number.values = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def settle_page(app, pagename, templatename, context, doctree):
+    """Keep one of each script, none of thebe (it is off), and name the colour mode."""
+    scripts = {}
+    for script in context.get("script_files", []):
+        # Sphinx 7 lists an inline script twice, with an empty and with no file name.
+        what = script.attributes.get("body") or str(script.filename)
+        if "thebe" not in what.lower():
+            scripts.setdefault(what, script)
+    context["script_files"] = list(scripts.values())
+    context["default_mode"] = "auto"
+
+
+def setup(app):
+    """Register with Sphinx."""
+    app.add_role("number", number)
+    app.connect("config-inited", read_numbers)
+    app.connect("html-page-context", settle_page, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,179 @@
+"""Every notebook, run in this process on the default data and on awkward ones."""
+
+import ast
+import re
+from pathlib import Path
+
+import IPython.display
+import jupytext
+import numpy as np
+import pytest
+import yaml
+
+import repeval
+import repeval.analysis
+from repeval.book.stage import save_data
+
+HOME = Path(__file__).resolve().parents[2] / "notebooks"
+PAGES = sorted(path.stem for path in HOME.glob("*.md"))
+PARAMETERS = ["data", "name", "size", "seed"]
+HOSTILE = (
+    "<script>x</script>|*_",
+    "模型名称非常长非常长非常长非常长非常长非常长非常长",
+    "a $x_1$ {{ y }}",
+)
+
+
+def made(models, *, problems=24, runs=2, seed=2606, score=False, right=()):
+    """Rows of made-up runs; `runs` is a number or a function of the problem."""
+    rng = np.random.default_rng(seed)
+    difficulty = rng.beta(0.6, 0.6, problems)
+    rows = []
+    for m, model in enumerate(models):
+        for i, p in enumerate(difficulty):
+            for r in range(runs(i) if callable(runs) else runs):
+                passed = model in right or rng.random() < p * (1 - 0.15 * m)
+                value = round(rng.beta(2, 2), 3) if score else int(passed)
+                rows.append((model, "default", f"q{i}", r, value))
+    return rows
+
+
+DATA = {
+    "default": None,
+    "small": made(["a", "b", "c"]),
+    "always-right": made(["a", "b", "perfect"], right=["perfect"]),
+    "unequal-runs": made(["a", "b", "c"], runs=lambda i: 1 + i % 3),
+    "one-model": made(["solo"]),
+    "one-run": made(["a", "b", "c"], runs=1),
+    "one-model-one-run": made(["solo"], runs=1),
+    "scores": made(["a", "b", "c"], score=True),
+    "names": made(HOSTILE),
+    "equal": [(m, *row[1:]) for m in ("a", "b") for row in made(["a"])],
+    "always-wrong": [(*row[:4], 0) for row in made(["a", "b"])],
+}
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """A folder of staged data; one analysis of each serves all pages."""
+    root, made_, analyze = tmp_path_factory.mktemp("book"), {}, repeval.analysis.analyze
+
+    def stage(key):
+        path = root / "data" / f"{key}.csv"
+        if not path.exists():
+            table = root / f"{key}.csv"
+            if DATA[key] is not None:
+                lines = [",".join(f'"{v}"' for v in row) for row in DATA[key]]
+                table.write_text("\n".join(["model,condition,problem,run,outcome", *lines]) + "\n")
+            save_data(repeval.load(None if DATA[key] is None else table), path, {})
+        return root
+
+    def once(outcomes, **kwargs):
+        key = outcomes.source.sha256
+        if key not in made_:
+            made_[key] = analyze(outcomes, **kwargs)
+        return made_[key]
+
+    return stage, once
+
+
+def read(page):
+    return jupytext.read(HOME / f"{page}.md")
+
+
+def prose(page):
+    return "\n".join(cell.source for cell in read(page).cells if cell.cell_type == "markdown")
+
+
+def run(page, key, prepared, monkeypatch):
+    """Execute a page's cells in order; what it displayed, and the texts it glued."""
+    stage, once = prepared
+    shown, glued = [], {}
+    monkeypatch.chdir(stage(key))
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setattr(repeval.analysis, "analyze", once)
+    monkeypatch.setattr(
+        IPython.display, "display", lambda value, **_: shown.append(getattr(value, "data", value))
+    )
+    monkeypatch.setattr("myst_nb.glue", lambda name, value, display: glued.update({name: value}))
+    space = {"__name__": "__main__"}
+    for number, cell in enumerate(read(page).cells):
+        if cell.cell_type == "code":
+            exec(compile(cell.source, f"{page}, cell {number}", "exec"), space)
+            if "parameters" in cell.metadata.get("tags", []):
+                space |= {"data": f"data/{key}.csv", "name": key}
+    return shown, glued
+
+
+@pytest.mark.parametrize("key", DATA)
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
+def test_runs_and_leaves_no_gap(page, key, prepared, monkeypatch):
+    shown, glued = run(page, key, prepared, monkeypatch)
+    used = re.findall(r"\{glue:text\}`([\w-]+)`", prose(page))
+    assert used
+    assert set(used) <= set(glued), "a text in prose that no cell gives"
+    assert [name for name in used if not glued[name].strip()] == []
+    assert not any(re.search(r"\b(nan|None|inf)\b", text) for text in glued.values())
+    html = [value["text/html"] if isinstance(value, dict) else value for value in shown]
+    figures = [text for text in html if text.startswith("<figure")]
+    assert figures
+    assert all(re.search(r' alt="[^"]{20,}"', text) for text in figures)
+    assert all(len(re.search("<figcaption>(.*?)<span", text)[1]) > 20 for text in figures)
+    assert not any("<script" in text for text in html)
+    if key == "default":
+        stand_in = repeval.load().source.basis == "stand-in"
+        assert all(("stand-in" in text.lower()) == stand_in for text in figures)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_source_is_clean(page):
+    text = (HOME / f"{page}.md").read_text(encoding="utf-8")
+    header = yaml.safe_load(text.split("---")[1])
+    assert "jupytext_version" not in text
+    assert header["kernelspec"]["name"] == "python3"
+    assert not any(cell.get("outputs") for cell in read(page).cells)
+    assert set(header) <= {"jupytext", "kernelspec", "requires", "about"}
+
+
+def test_nothing_but_sources():
+    assert {path.suffix for path in HOME.iterdir() if path.is_file()} == {".md"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_parameters(page):
+    cells = [c for c in read(page).cells if "parameters" in c.metadata.get("tags", [])]
+    assert [c.metadata["tags"] for c in cells] == [["parameters", "remove-cell"]]
+    names = [node.targets[0].id for node in ast.parse(cells[0].source).body]
+    assert names == PARAMETERS
+    values = {n.targets[0].id: ast.literal_eval(n.value) for n in ast.parse(cells[0].source).body}
+    assert not Path(values["data"]).is_absolute()
+    assert values["size"] == "quick"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_result_is_typed(page):
+    text = re.sub(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", prose(page))
+    text = re.sub(r"[Ss]ections? \d(\.\d)?((,| and| to) \d(\.\d)?)*", "", text)
+    typed = re.findall(
+        r"\d+\.\d+|\d+ ?%|\b\d{2,}\b|\b\d+ (?:of|models?|problems?|runs?|systems?)\b", text
+    )
+    assert typed == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_cells_are_short(page):
+    for cell in read(page).cells:
+        if cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", []):
+            lines = [line for line in cell.source.splitlines() if line.strip()]
+            calls = [line for line in lines if "import " not in line]
+            assert len(calls) <= 4, cell.source
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_opens_with_words(page):
+    first = next(c.source for c in read(page).cells if c.cell_type == "markdown")
+    title, *_ = first.split("\n")
+    assert title.startswith("# ")
+    assert "$" not in first
+    assert "What this page does not show" in prose(page)

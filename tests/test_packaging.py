@@ -1,0 +1,104 @@
+"""What is shipped, what is pinned, and that both agree."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import repeval
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def pins(text):
+    found = re.findall(r"^\W*([A-Za-z0-9._-]+)==(\S+)$", text, re.MULTILINE)
+    assert found
+    return {canonicalize_name(name): version for name, version in found}
+
+
+LOCK = pins((ROOT / "requirements.lock").read_text())
+ENVIRONMENT = pins((ROOT / "environment.yml").read_text())
+EXTRAS = PROJECT["optional-dependencies"]
+LOCKED = [*PROJECT["dependencies"], *EXTRAS["book"], *EXTRAS["test"]]
+
+
+@pytest.mark.parametrize("requirement", LOCKED)
+def test_every_range_holds_its_pin(requirement):
+    requirement = Requirement(requirement)
+    name = canonicalize_name(requirement.name)
+    assert requirement.specifier.contains(LOCK[name])
+    assert ENVIRONMENT[name] == LOCK[name]
+
+
+def test_environment_pins_only_what_is_used_directly():
+    assert set(ENVIRONMENT) == {canonicalize_name(Requirement(r).name) for r in LOCKED}
+
+
+def test_the_plain_install_is_three_libraries():
+    names = {Requirement(r).name for r in PROJECT["dependencies"]}
+    assert names == {"numpy", "scipy", "pandas"}
+
+
+def test_pins_name_no_place():
+    for name in ("requirements.lock", "environment.yml"):
+        assert not re.search(r"://|file:|(^|\s)/|--(extra-)?index", (ROOT / name).read_text())
+
+
+def test_the_version_stands_in_one_place():
+    assert f"\nversion: {repeval.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert "version" not in PROJECT
+    assert f"## {repeval.__version__} " in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (path,) = folder.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def test_the_wheel_carries_the_book_and_the_data(wheel):
+    names = {p.relative_to(wheel).as_posix() for p in wheel.rglob("*") if p.is_file()}
+    shared = {n.removeprefix("repeval/_share/") for n in names if n.startswith("repeval/_share/")}
+    kept = {
+        p.relative_to(ROOT).as_posix()
+        for folder in ("book", "notebooks", "data")
+        for p in (ROOT / folder).rglob("*")
+        if p.is_file() and "__pycache__" not in p.parts and p.suffix != ".ipynb"
+    }
+    assert shared == kept | {"_config.yml", "_toc.yml"}
+    top = {n.split("/")[0] for n in names}
+    assert {n for n in top if not n.endswith(".dist-info")} == {"repeval"}
+    assert not [n for n in names if "test" in n or n.endswith(".pyc")]
+
+
+def test_the_installed_package_builds_in_an_empty_folder(wheel, tmp_path):
+    """The whole book of the default data, from the wheel alone."""
+    home = tmp_path / "home"
+    work = tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(wheel), "HOME": str(home)}
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "IPYTHONDIR", "MPLCONFIGDIR"):
+        environment.pop(name, None)
+    code = "import sys; from repeval.cli import main; sys.exit(main(['build']))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=work, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert (work / "_build/paper/html/index.html").exists()
+    assert [p.name for p in work.iterdir()] == ["_build"]
+    assert [p for p in home.rglob("*") if p.is_file()] == []
+    assert [p for p in wheel.rglob("*.ipynb")] == []
