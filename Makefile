@@ -22,8 +22,10 @@ full: lint
 	$(BIN)/python -m pytest -m "not bench"
 	$(BIN)/repeval build --full
 
+# Timings beside other packages; copy _build/benchmarks.json to data/ for the page on speed.
 bench: $(STAMP)
-	$(BIN)/python -m pytest -m bench
+	$(BIN)/python -m pip install -qq -r tests/benchmarks/requirements.lock
+	$(BIN)/python -m pytest -m bench tests/benchmarks
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -35,7 +37,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer found: install it, then run make again (or: make PYTHON=/path/to/python)" >&2; exit 1; }
 	@rm -rf .venv
 	@$(PYTHON) -m venv .venv >/dev/null 2>&1 || { rm -rf .venv; echo "$(PYTHON) -m venv does not work here: apt-get install python3-venv, then run make again" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install -qq -r requirements.lock
+	$(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m compileall -q repeval
 	@touch $@

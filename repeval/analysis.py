@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from repeval._version import __version__
-from repeval.answers import Answers
+from repeval.answers import Answers, known_or_none
 from repeval.intervals import check_options
-from repeval.notices import Notice, RepevalError
+from repeval.notices import ASSUMED, Notice, RepevalError
 from repeval.remarks import remarks
 from repeval.rng import DEFAULT_SEED
 from repeval.rows import ConditionPair, Pair, Rank, Settings, Summary, System
@@ -151,10 +154,55 @@ def analyze(
             "n_runs": runs.pop() if len(runs) == 1 else None,
         },
         settings=settings,
-        notices=(*outcomes.notices, *remarks(outcomes, systems, pairs, cluster)),
+        # What warns comes before what was assumed while reading.
+        notices=tuple(
+            sorted(
+                (*outcomes.notices, *remarks(outcomes, systems, pairs, cluster)),
+                key=lambda notice: notice.code in ASSUMED,
+            )
+        ),
         systems=tuple(systems),
         pairs=tuple(pairs),
         condition_pairs=tuple(run.condition_pairs()),
         ranks=tuple(row for c in outcomes.conditions for row in run.ranks(c)),
-        summary={c: run.summary(c, systems, pairs) for c in outcomes.conditions},
+        summary={
+            c: _summary(c, systems, pairs, outcomes.source.excluded) for c in outcomes.conditions
+        },
+    )
+
+
+def _summary(
+    condition: str, systems: list[System], pairs: list[Pair], excluded: tuple[str, ...]
+) -> Summary:
+    here = [s for s in systems if s.condition == condition and s.model not in excluded]
+    neighbours = [p for p in pairs if p.condition == condition and p.adjacent]
+
+    def known(rows: list[Any], name: str) -> list[float]:
+        # A ceiling without limit is no missing value: it is larger than any other.
+        without_limit = name == "ceiling" and [r for r in rows if r.ceiling is None and r.within]
+        values = [v for r in rows if (v := getattr(r, name)) is not None]
+        return values + [math.inf] * len(without_limit or ())
+
+    def spread(name: str) -> Any:
+        values = known(here, name)
+        return tuple(known_or_none(f(values)) for f in (np.median, min, max)) if values else None
+
+    def middle(name: str) -> float | None:
+        values = known(neighbours, name)
+        return known_or_none(float(np.median(values))) if values else None
+
+    return Summary(
+        n_systems=len(here),
+        mean=spread("mean"),
+        within=spread("within"),
+        between=spread("between"),
+        icc=spread("icc"),
+        ceiling=spread("ceiling"),
+        max_narrowing=spread("max_narrowing"),
+        remaining_narrowing=spread("remaining_narrowing"),
+        adjacent_resolved=sum(bool(p.resolved) for p in neighbours),
+        adjacent_total=len(neighbours),
+        adjacent_resolved_fixed=sum(bool(p.fixed.resolved) for p in neighbours),
+        adjacent_ceiling=middle("ceiling"),
+        adjacent_remaining_narrowing=middle("remaining_narrowing"),
     )

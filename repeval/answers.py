@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from repeval import ceiling, comparison, laws
 from repeval.betabinomial import fit_beta_binomial
 from repeval.components import components, difference_components
 from repeval.intervals import ESTIMANDS, Interval, interval, score_variance
 from repeval.notices import RepevalError
-from repeval.ranking import Ranking, rank
+from repeval.ranking import rank
 from repeval.resample import as_clusters
 from repeval.rng import keyed_generator
 from repeval.rows import (
@@ -26,7 +24,6 @@ from repeval.rows import (
     Pair,
     Rank,
     Settings,
-    Summary,
     System,
     TwoLevel,
     TwoLevelRank,
@@ -60,23 +57,34 @@ class Answers:
         if column not in labels.columns:
             names = ", ".join(labels.columns) or "none"
             raise RepevalError("unknown-label", f"no label column {column!r}; there are: {names}")
-        return as_clusters(labels.loc[list(problems), column].to_numpy(dtype=str), len(problems))
+        values = labels.loc[list(problems), column].to_numpy(dtype=str)
+        if len(set(values)) < 2:
+            what = f"--cluster {column}: all {len(values)} problems of a system have one value"
+            raise RepevalError("unknown-label", f"{what}. Choose a column with at least two.")
+        return as_clusters(values, len(problems))
+
+    def options(self, problems: Sequence[str], *key: str) -> dict[str, Any]:
+        """Return the keywords of a statistic on problems, with the stream that `key` has."""
+        s = self.settings
+        rng = keyed_generator(s.seed, *key)
+        return {
+            "level": s.level, "n_resamples": s.n_resamples, "rng": rng,
+            "clusters": self.clusters(problems),
+        }  # fmt: skip
 
     def system(self, model: str, condition: str) -> System:
         """Answer for one system."""
-        set_, sample = self.settings, self.outcomes.system(model, condition)
-        groups = self.clusters(self.outcomes.system_problems(model, condition))
+        sample = self.outcomes.system(model, condition)
+        problems = self.outcomes.system_problems(model, condition)
         c = components(sample)
-        drawn = {"level": set_.level, "n_resamples": set_.n_resamples, "clusters": groups}
         intervals = {
-            name: interval(
-                sample, name=name, rng=keyed_generator(set_.seed, name, model, condition), **drawn
-            )
+            name: interval(sample, name=name, **self.options(problems, name, model, condition))
             for name in ESTIMANDS
         }
         percentile, bca = ceiling.ceiling_intervals(
-            sample, rng=keyed_generator(set_.seed, "ceiling", model, condition), **drawn
+            sample, **self.options(problems, "ceiling", model, condition)
         )
+        groups = self.clusters(problems)
         fit = fit_beta_binomial(sample) if sample.binary else None
         return System(
             model=model,
@@ -88,22 +96,22 @@ class Answers:
             n_clusters=None if groups is None else int(groups.max()) + 1,
             mean=c.mean,
             missing_bounds=self.outcomes.missing_bounds(model, condition),
-            within=_known(c.within),
-            between=_known(c.between),
-            icc=_known(c.icc),
+            within=known_or_none(c.within),
+            between=known_or_none(c.between),
+            icc=known_or_none(c.icc),
             icc_interval=_limits(percentile.icc_low, percentile.icc_high),
-            ceiling=_known(c.ceiling),
+            ceiling=known_or_none(c.ceiling),
             ceiling_interval=_limits(percentile.low, percentile.high),
             ceiling_interval_bca=_limits(bca.low, bca.high),
-            ceiling_undefined=_known(percentile.undefined),
-            max_narrowing=_known(c.max_narrowing),
-            remaining_narrowing=_known(c.remaining_narrowing),
-            aleatoric_share=_known(c.aleatoric_share),
-            design_effect=_known(c.design_effect),
+            ceiling_undefined=known_or_none(percentile.undefined),
+            max_narrowing=known_or_none(c.max_narrowing),
+            remaining_narrowing=known_or_none(c.remaining_narrowing),
+            aleatoric_share=known_or_none(c.aleatoric_share),
+            design_effect=known_or_none(c.design_effect),
             retry_free=float((sample.passes == sample.runs).mean()) if fit else None,
             constant_share=_constant_share(sample) if fit else None,
-            alpha=_known(fit.alpha) if fit else None,
-            beta=_known(fit.beta) if fit else None,
+            alpha=known_or_none(fit.alpha) if fit else None,
+            beta=known_or_none(fit.beta) if fit else None,
             intervals={name: _of(i) for name, i in intervals.items()},
             methods={name: i.method for name, i in intervals.items()}
             | {"ceiling_interval": percentile.method, "ceiling_interval_bca": bca.method},
@@ -162,13 +170,13 @@ class Answers:
                 p_tie=one.p_tie,
                 p_value=one.p_value,
                 resolved=_resolved(one),
-                within=_known(c.within),
-                between=_known(c.between),
-                icc=_known(c.icc),
-                ceiling=_known(c.ceiling),
+                within=known_or_none(c.within),
+                between=known_or_none(c.between),
+                icc=known_or_none(c.icc),
+                ceiling=known_or_none(c.ceiling),
                 ceiling_interval=ceilings[i],
-                remaining_narrowing=_known(c.remaining_narrowing),
-                mdd=comparison.minimum_detectable(variance, self.settings.level),
+                remaining_narrowing=known_or_none(c.remaining_narrowing),
+                mdd=comparison.minimum_detectable(variance, self.settings.level) or None,
                 fixed=Fixed(_of(fixed.interval), _resolved(fixed), fixed.interval.method),
                 two_level=TwoLevel(_of(two.interval), two.p_greater, two.p_tie, _resolved(two)),
                 method=one.interval.method,
@@ -178,18 +186,16 @@ class Answers:
 
     def compared(self, found: list[tuple[Any, ...]], name: str) -> list[comparison.Comparison]:
         """Compare by the exact law, all pairs at once where they have one."""
-        set_ = self.settings
+        s = self.settings
         exact = [
-            i for i, (*_, x, y, _) in enumerate(found) if not set_.cluster and laws.is_exact(x, y)
+            i for i, (*_, x, y, _) in enumerate(found) if not s.cluster and laws.is_exact(x, y)
         ]
-        batch = comparison.exact_comparisons([found[i][2:4] for i in exact], name, set_.level)
+        batch = comparison.exact_comparisons([found[i][2:4] for i in exact], name, s.level)
         results = dict(zip(exact, batch, strict=True))
         for i, (a, b, x, y, problems) in enumerate(found):
             if i not in results:
-                results[i] = comparison.compare(
-                    x, y, name=name, level=set_.level, n_resamples=set_.n_resamples,
-                    rng=keyed_generator(set_.seed, name, *a, *b), clusters=self.clusters(problems),
-                )  # fmt: skip
+                options = self.options(problems, name, *a, *b)
+                results[i] = comparison.compare(x, y, name=name, **options)
         return [results[i] for i in range(len(found))]
 
     def ceilings(self, found: list[tuple[Sample, Sample, Any]]) -> list[Limits]:
@@ -209,21 +215,13 @@ class Answers:
 
     def ranks(self, condition: str) -> list[Rank]:
         """Rank the models of a condition on their common problems."""
-        if len(self.models(condition)) < 2:
-            return []
         samples, problems = self.outcomes.common(condition)
-        if len(problems) < 2:
+        if len(samples) < 2:
             return []
-        set_ = self.settings
-
-        def ranking(name: str) -> Ranking:
-            return rank(
-                list(samples.values()), name=name, level=set_.level, n_resamples=set_.n_resamples,
-                rng=keyed_generator(set_.seed, "rank", name, condition),
-                clusters=self.clusters(problems),
-            )  # fmt: skip
-
-        one, two = ranking("one_level"), ranking("two_level")
+        one, two = (
+            rank([*samples.values()], name=name, **self.options(problems, "rank", name, condition))
+            for name in ("one_level", "two_level")
+        )
         rows = [
             Rank(
                 condition=condition,
@@ -241,42 +239,6 @@ class Answers:
             for i, model in enumerate(samples)
         ]
         return sorted(rows, key=lambda row: (row.rank, row.model))
-
-    def summary(self, condition: str, systems: list[System], pairs: list[Pair]) -> Summary:
-        """Summarise a condition's systems and neighbours."""
-        excluded = self.outcomes.source.excluded
-        here = [s for s in systems if s.condition == condition and s.model not in excluded]
-        neighbours = [p for p in pairs if p.condition == condition and p.adjacent]
-
-        def spread(name: str) -> Any:
-            values = [getattr(s, name) for s in here]
-            known = [v for v in values if v is not None]
-            # An undefined ceiling is no missing value: it is larger than any other.
-            if name == "ceiling":
-                known += [math.inf] * sum(s.between is not None and s.ceiling is None for s in here)
-            if not known:
-                return None
-            return tuple(_known(f(known)) for f in (np.median, min, max))
-
-        def middle(name: str) -> float | None:
-            known = [v for p in neighbours if (v := getattr(p, name)) is not None]
-            return float(np.median(known)) if known else None
-
-        return Summary(
-            n_systems=len(here),
-            mean=spread("mean"),
-            within=spread("within"),
-            between=spread("between"),
-            icc=spread("icc"),
-            ceiling=spread("ceiling"),
-            max_narrowing=spread("max_narrowing"),
-            remaining_narrowing=spread("remaining_narrowing"),
-            adjacent_resolved=sum(bool(p.resolved) for p in neighbours),
-            adjacent_total=len(neighbours),
-            adjacent_resolved_fixed=sum(bool(p.fixed.resolved) for p in neighbours),
-            adjacent_ceiling=middle("ceiling"),
-            adjacent_remaining_narrowing=middle("remaining_narrowing"),
-        )
 
 
 def _adjusted(rows: list[Any], member: Callable[[Any], bool]) -> list[Any]:
@@ -297,12 +259,13 @@ def _resolved(result: comparison.Comparison) -> bool | None:
     return bool(result.resolved) if result.interval.exists else None
 
 
-def _known(value: float) -> float | None:
+def known_or_none(value: float) -> float | None:
+    """Return the figure, None where it is undefined or infinite."""
     return float(value) if math.isfinite(value) else None
 
 
 def _limits(low: float, high: float) -> Limits:
-    return None if math.isnan(low) else (_known(low), _known(high))
+    return None if math.isnan(low) else (known_or_none(low), known_or_none(high))
 
 
 def _of(limits: Interval) -> Limits:

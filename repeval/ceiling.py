@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from repeval import lattice
-from repeval.intervals import NEEDS_RUNS, check_options
+from repeval.components import components, filled_noise
+from repeval.intervals import NEEDS_RUNS, check_options, normal_quantile
 from repeval.laws import CDF_TOLERANCE
 from repeval.resample import as_clusters, resampled_means, weighted_means
 from repeval.rng import DEFAULT_SEED, as_generator, keyed_generator
@@ -22,6 +23,8 @@ from repeval.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
 # problems each pair by its kinds of problems, at a cost that does not grow.
 PAIR_BATCH = 1000
 MANY_PROBLEMS = 5000
+# From so many problems on the log-delta interval covers as well as resampling.
+DELTA_FROM = 500
 
 
 @dataclass(frozen=True)
@@ -52,15 +55,7 @@ class CeilingInterval:
 
 
 def ceiling_interval(
-    outcomes: Any,
-    runs: ArrayLike | None = None,
-    *,
-    kind: str = "percentile",
-    level: float = 0.95,
-    method: str = "auto",
-    n_resamples: int = 2000,
-    rng: int | np.random.Generator | None = None,
-    clusters: ArrayLike | None = None,
+    outcomes: Any, runs: ArrayLike | None = None, *, kind: str = "percentile", **options: Any
 ) -> CeilingInterval:
     """Return the problem-bootstrap interval of the ceiling 1 + μ_w/σ_b².
 
@@ -70,18 +65,16 @@ def ceiling_interval(
         See `repeval.sample.as_sample`.
     kind : {"percentile", "bca"}
         The paper's percentile interval, or bias-corrected and accelerated on the same law.
-    level, method, n_resamples, rng, clusters
-        As in `repeval.interval`; "auto" is exact for 0/1 outcomes with equal R and fewer
-        than 2 million lattice points.
+    **options
+        level, method, n_resamples, rng and clusters as in `repeval.interval`. "auto" is exact
+        for 0/1 outcomes with equal R and fewer than 2 million lattice points; beyond 500
+        problems, where there is no exact law, it is the log-delta interval.
 
     References
     ----------
     VC Figure 2 (percentile).
     """
-    return ceiling_intervals(
-        outcomes, runs, kinds=(kind,), level=level, method=method, n_resamples=n_resamples,
-        rng=rng, clusters=clusters,
-    )[0]  # fmt: skip
+    return ceiling_intervals(outcomes, runs, kinds=(kind,), **options)[0]
 
 
 def ceiling_intervals(
@@ -101,10 +94,7 @@ def ceiling_intervals(
     check_options(level, method, n_resamples)
     sample = as_sample(outcomes, runs)
     if sample.runs.max() == 1:
-        nan = math.nan
-        return tuple(
-            CeilingInterval(nan, nan, nan, nan, nan, level, kind, NEEDS_RUNS) for kind in kinds
-        )
+        return tuple(_undefined(math.nan, level, kind, NEEDS_RUNS) for kind in kinds)
     groups = as_clusters(clusters, len(sample))
     fits = groups is None and lattice.is_exact(sample)
     if method == "exact" and not fits:
@@ -112,6 +102,8 @@ def ceiling_intervals(
     if fits and method != "monte-carlo":
         values, pmf = lattice.icc_law(sample)
         how = "exact law"
+    elif method == "auto" and groups is None and (delta := _log_delta(sample, level)):
+        return tuple(replace(delta, kind=kind) for kind in kinds)
     else:
         columns = moment_columns(sample.rate, [sample])
         means = resampled_means(columns, as_generator(rng), n_resamples, groups)
@@ -145,24 +137,44 @@ def difference_ceiling_intervals(
     list of (low, high)
         NaN where a side has one run only; `high` may be infinite.
     """
-    limits = []
     tails = [(1 - level) / 2, (1 + level) / 2]
-    many = bool(pairs) and len(pairs[0][0]) > MANY_PROBLEMS
-    size, draw = (1, resampled_means) if many else (PAIR_BATCH, weighted_means)
-    for first in range(0, len(pairs), size):
-        batch = pairs[first : first + size]
-        columns = [moment_columns(a.rate - b.rate, [a, b]) for a, b in batch]
+    limits = [(math.nan, math.nan)] * len(pairs)
+    repeated = [i for i, pair in enumerate(pairs) if min(s.runs.max() for s in pair) > 1]
+    n = len(pairs[0][0]) if pairs else 0
+    size, draw = (1, resampled_means) if n > MANY_PROBLEMS else (PAIR_BATCH, weighted_means)
+    for first in range(0, len(repeated), size):
+        batch = repeated[first : first + size]
+        columns = [moment_columns(a.rate - b.rate, [a, b]) for a, b in (pairs[i] for i in batch)]
         rng = keyed_generator(seed, "difference ceiling")
         means = draw(np.concatenate(columns, axis=1), rng, n_resamples, clusters)
         ends = np.cumsum([c.shape[1] for c in columns])[:-1]
-        icc = [icc_from_means(m, len(batch[0][0])) for m in np.split(means, ends, axis=1)]
+        icc = [icc_from_means(m, n) for m in np.split(means, ends, axis=1)]
         high, low = np.quantile(icc, tails, axis=1, method="inverted_cdf")
-        for (a, b), at_low, at_high in zip(batch, low, high, strict=True):
-            single = min(a.runs.max(), b.runs.max()) == 1
-            limits.append(
-                (math.nan, math.nan) if single else (_reciprocal(at_low), _reciprocal(at_high))
-            )
+        for i, *ends_of in zip(batch, low, high, strict=True):
+            limits[i] = tuple(map(_reciprocal, ends_of))
     return limits
+
+
+def _log_delta(sample: Sample, level: float) -> CeilingInterval | None:
+    """Return 1 + exp(log r ∓ z se) for r = μ_w/σ_b²; None for few problems or r not positive.
+
+    The standard error is that of the mean influence of a problem on log r.
+    """
+    c, n = components(sample), len(sample)
+    if n <= DELTA_FROM or not (c.within > 0 and c.between > 0):
+        return None
+    known = ~np.isnan(sample.noise)
+    noise = filled_noise(sample)
+    spread = (sample.rate - c.mean) ** 2 * n / (n - 1) - c.spread
+    between = spread - (noise / sample.runs - c.run_noise)
+    within = np.where(known, (noise - c.within) * n / known.sum(), 0)
+    influence = within / c.within - between / c.between
+    half = normal_quantile(level) * math.sqrt((influence**2).sum() / (n * (n - 1)))
+    ratio = c.within / c.between
+    low, high = 1 + ratio * math.exp(-half), 1 + ratio * math.exp(half)
+    se = math.sqrt((between**2).sum() / (n * (n - 1)))
+    undefined = float(special.ndtr(-c.between / se))
+    return CeilingInterval(low, high, 1 / high, 1 / low, undefined, level, "", "log-delta")
 
 
 def _from_law(
@@ -176,8 +188,7 @@ def _from_law(
     positive = len(values) - int(np.searchsorted(values[::-1], 0, side="right"))
     undefined = float(np.clip(cdf[-1] - cdf[positive - 1], 0, 1)) if positive else 1.0
     if math.isnan(low_q):
-        nan = math.nan
-        return CeilingInterval(nan, nan, nan, nan, undefined, level, kind, "BCa is undefined here")
+        return _undefined(undefined, level, kind, "BCa is undefined here")
     last = len(values) - 1
     at_low, at_high = (
         values[min(int(np.searchsorted(cdf, q - CDF_TOLERANCE)), last)] for q in (low_q, high_q)
@@ -265,6 +276,11 @@ def icc_from_means(means: FloatArray, n: int) -> FloatArray:
             run_noise = run_noise + sum(v * (1 - k) for v, k in zip(each, known, strict=True))
         between = n / (n - 1) * (square - mean**2) - run_noise
         return np.where(np.abs(between) > ROUNDING, between / (between + within), 0.0)
+
+
+def _undefined(share: float, level: float, kind: str, reason: str) -> CeilingInterval:
+    nan = math.nan
+    return CeilingInterval(nan, nan, nan, nan, share, level, kind, reason)
 
 
 def _reciprocal(icc: float) -> float:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repeval._version import __version__
-from repeval.notices import RepevalError
+from repeval.notices import RepevalError, refused
 
 if TYPE_CHECKING:
     from repeval.analysis import Analysis
@@ -26,14 +28,29 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     args = _parser().parse_args(argv)
     try:
-        return args.run(args)
+        code = args.run(args)
+        sys.stdout.flush()
+        return code
     except RepevalError as error:
         print(f"repeval: {error}", file=sys.stderr)
-        return 2
     except BrokenPipeError:
         # The reader of a pipe left; that is no failure of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"repeval: {where}{error.strerror or error}", file=sys.stderr)
+        _discard_output()
+    except KeyboardInterrupt:
+        print("repeval: stopped", file=sys.stderr)
+        return 130
+    return 2
+
+
+def _discard_output() -> None:
+    """Leave nothing in the buffer that closing the output would fail on again."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -100,7 +117,9 @@ def _add_analyze(commands: Any) -> None:
 def _add_build(commands: Any) -> None:
     parser = commands.add_parser("build", help="run the notebooks and build the book")
     _data_options(parser)
-    parser.add_argument("--name", default=None, help="of the book (default: paper)")
+    parser.add_argument(
+        "--name", default=None, help="of the book (default: paper, or the first file's)"
+    )
     parser.add_argument("--full", action="store_true", help="full sizes instead of quick ones")
     parser.add_argument("--pdf", action="store_true", help="print every page with Chromium")
     parser.set_defaults(run=_build)
@@ -122,10 +141,14 @@ def _add_claims(commands: Any) -> None:
 def _load(args: argparse.Namespace) -> Outcomes:
     if not 0.5 <= args.level < 1:
         raise RepevalError("bad-option", f"--level must lie in [0.5, 1), not {args.level}")
-    if args.resamples < 100:
-        raise RepevalError("bad-option", f"--resamples must be at least 100, not {args.resamples}")
+    if not 100 <= args.resamples <= 1_000_000:
+        what = f"from 100 to 1,000,000, not {args.resamples}"
+        raise RepevalError("bad-option", f"--resamples must be {what}")
     if args.seed < 0:
         raise RepevalError("bad-option", f"--seed must not be negative, not {args.seed}")
+    for option in ("json", "by", "cluster", "condition", "baseline", "candidate", "name"):
+        if getattr(args, option, None) == "":
+            raise RepevalError("bad-option", f"--{option} is empty")
     if args.jobs < 1:
         raise RepevalError("bad-option", f"--jobs must be at least 1, not {args.jobs}")
     from repeval.tables import load
@@ -167,7 +190,7 @@ def _analyze(args: argparse.Namespace) -> int:
         if args.by:
             found = {value: a.to_dict() for value, a in groups.items()}
             document["by"] = {"column": args.by, "groups": found}
-        _write_json(args.json, document)
+        _write_json(args.json, document, args.data)
     if args.json != "-":
         print(text, end="")
     return 0
@@ -197,8 +220,16 @@ def _build(args: argparse.Namespace) -> int:
     return 0
 
 
+def _say_stand_in(outcomes: Outcomes) -> None:
+    if outcomes.source.basis == "stand-in":
+        from repeval.report import STAND_IN
+
+        print(textwrap.fill(STAND_IN, 80))
+
+
 def _check(args: argparse.Namespace) -> int:
     outcomes = _load(args)
+    _say_stand_in(outcomes)
     print(f"{outcomes.source.name}: {outcomes.source.n_rows} rows, sha256 {outcomes.source.sha256}")
     for model, condition in outcomes.systems:
         sample = outcomes.system(model, condition)
@@ -218,25 +249,31 @@ def _claims(args: argparse.Namespace) -> int:
     found = claims.verdicts(_answer(outcomes, args), outcomes)
     if args.json:
         rows = [{"id": v.claim.id, "verdict": v.verdict, "reason": v.reason} for v in found]
-        _write_json(args.json, {"schema": "repeval/claims/1", "claims": rows})
+        _write_json(args.json, {"schema": "repeval/claims/1", "claims": rows}, args.data)
     if args.json != "-":
+        _say_stand_in(outcomes)
         for v in found:
             print(f"{v.claim.id:<28} {v.verdict:<14} {v.reason or ''}".rstrip())
         print(", ".join(f"{n} {verdict}" for verdict, n in claims.counts(found).items() if n))
     return int(any(v.verdict == "differs" for v in found))
 
 
-def _write_json(path: str, document: dict[str, Any]) -> None:
+def _write_json(path: str, document: dict[str, Any], inputs: Sequence[str] = ()) -> None:
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if path == "-":
         sys.stdout.write(text)
         return
-    # Written beside and renamed: a full disk leaves no half file.
-    target = Path(path)
+    target = Path(path).resolve()
+    if target in {Path(given.partition("=")[2] or given).resolve() for given in inputs}:
+        raise RepevalError("bad-option", f"--json {path} is one of the inputs; name another file")
+    # Written beside and renamed: a full disk leaves no half file. A device or a pipe is no file.
     part = target.with_name(f".{target.name}.part")
+    replace = target.is_file() or not target.exists()
     try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(target)
+        (part if replace else target).write_text(text, encoding="utf-8")
+        if replace:
+            part.replace(target)
     except OSError as error:
-        part.unlink(missing_ok=True)
-        raise RepevalError("cannot-write", f"cannot write {path}: {error.strerror}") from None
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise refused("cannot-write", f"cannot write {path}: {error.strerror}.") from None

@@ -105,7 +105,7 @@ def compare(
         return _clustered_normal(*pair, level, groups)
     fits = groups is None and laws.is_exact(*pair)
     if method == "exact" and not fits:
-        raise ValueError("no exact law: scores, clusters or a lattice above 20,000 points")
+        raise ValueError("no exact law: scores, clusters or a lattice of too many points")
     if fits and method != "monte-carlo":
         return exact_comparisons([pair], name, level)[0]
     return _monte_carlo(*pair, name, level, n_resamples, as_generator(rng), groups)

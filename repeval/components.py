@@ -55,8 +55,10 @@ class Components:
 
     @property
     def ceiling(self) -> float:
-        """Variance ceiling 1 + μ_w/σ_b² (VC Eq. 2); infinite where σ_b² <= 0."""
-        return 1 + _ratio(self.within, self.between) if not self.between <= 0 else math.inf
+        """Variance ceiling 1 + μ_w/σ_b² (VC Eq. 2); infinite where σ_b² <= 0 but for 0/0."""
+        if self.between > 0 or self.within == 0:
+            return 1 + _ratio(self.within, self.between)
+        return math.inf if self.between <= 0 else math.nan
 
     @property
     def max_narrowing(self) -> float:
@@ -66,6 +68,8 @@ class Components:
     @property
     def aleatoric_share(self) -> float:
         """Share of the score's variance that endless runs would remove, seen from these runs."""
+        if self.spread == 0 and self.run_noise > 0:
+            return math.inf
         return _ratio(self.run_noise, self.spread)
 
     @property

@@ -85,12 +85,12 @@ def interval(
     outcomes, runs
         See `repeval.sample.as_sample`.
     name : str
-        `pooled_wilson` (a; reference only, answers neither question); for new problems
+        `pooled_wilson` (a; for reference: right for R = 1 only); for new problems
         `two_level` (b), `one_level` (b'), `clustered_normal` (b''), `clustered_wilson`; for
         exactly these problems `fixed_normal` (c), `fixed_bootstrap` (c'), `fixed_t`.
     level : float
     method : {"auto", "exact", "monte-carlo"}
-        For the three bootstrap laws; "auto" is exact up to a lattice of 20,000 points.
+        For the three bootstrap laws; "auto" is exact up to transforms of 2^20 points.
     n_resamples : int
         For Monte Carlo.
     rng : int, numpy.random.Generator or None
@@ -118,8 +118,9 @@ def interval(
 
 def check_options(level: float, method: str = "auto", n_resamples: int = 2000) -> None:
     """Refuse values that the options of all intervals cannot have."""
-    if not 0.5 <= level < 1:
-        raise ValueError(f"level must lie in [0.5, 1), for instance 0.95, not {level}")
+    # Exact laws resolve tails down to 1e-12; nobody needs a level that close to 1.
+    if not 0.5 <= level <= 1 - 1e-9:
+        raise ValueError(f"level must lie in [0.5, 1 - 1e-9], for instance 0.95, not {level}")
     if method not in ("auto", "exact", "monte-carlo"):
         raise ValueError(f"method must be auto, exact or monte-carlo, not {method!r}")
     if n_resamples < 1:
@@ -238,7 +239,7 @@ def _bootstrap(
         return math.nan, math.nan, NEEDS_RUNS
     fits = laws.is_exact(s) and (groups is None or name == "fixed_bootstrap")
     if method == "exact" and not fits:
-        raise ValueError("no exact law: scores, clusters or a lattice above 20,000 points")
+        raise ValueError("no exact law: scores, clusters or a lattice of too many points")
     if fits and method != "monte-carlo":
         return *laws.mean_law(s, name).interval(level), "exact law"
     draws = _draws(s, name, n_resamples, as_generator(rng), groups)

@@ -1,40 +1,23 @@
-"""Refusals and notices; every code has an explanation and a way out."""
+"""Refusals and notices, and the way out of each."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from repeval.codes import REFUSED
-
-__all__ = ["CODES", "NOTED", "Notice", "RepevalError"]
+__all__ = ["ASSUMED", "CODES", "Notice", "RepevalError", "refused", "some"]
 
 
 @dataclass(frozen=True)
 class Notice:
-    """One remark on data that are usable.
-
-    Attributes
-    ----------
-    code : str
-        Key of `CODES`.
-    text : str
-        One or two sentences with the figures of this data.
-    """
+    """One remark on data that are usable: a key of `CODES`, and sentences with their figures."""
 
     code: str
     text: str
 
 
 class RepevalError(ValueError):
-    """Input that is refused; the text says what is wrong, where, and what to do.
-
-    Parameters
-    ----------
-    code : str
-        Key of `CODES`.
-    text : str
-        The message.
-    """
+    """Input that is refused: a key of `CODES`, and what is wrong, where, and what to do."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
@@ -42,128 +25,103 @@ class RepevalError(ValueError):
         self.text = text
 
 
-#: Notices: code -> (title, what it means and the way out); refusals are in `repeval.codes`.
-NOTED: dict[str, tuple[str, str]] = {
+def refused(code: str, what: str) -> RepevalError:
+    """Return the error that says what is wrong and where; the way out is the code's."""
+    return RepevalError(code, f"{what} {CODES[code]}")
+
+
+def some(names: Iterable[object], n: int = 3, sep: str = ", ") -> str:
+    """Write the first `n` names, and how many more there are."""
+    texts = list(map(str, names))
+    more = f" and {len(texts) - n} more" if len(texts) > n else ""
+    return sep.join(texts[:n]) + more
+
+
+#: What to do about every refusal, and what every notice means.
+CODES: dict[str, str] = {
+    # files
+    "file-not-found": "Check the path. NAME=PATH names a model, with a path that exists.",
+    "unknown-format": "Say what it is: --format csv, tsv, jsonl or parquet.",
+    "no-tables": "Give one with .csv, .tsv, .jsonl, .ndjson or .parquet files, or the files.",
+    "unreadable-file": "Write or fetch it again: a broken transfer cuts files short.",
+    "not-utf8": "Save the file as UTF-8 (in a spreadsheet: CSV UTF-8).",
+    "needs-pyarrow": "Install it: pip install repeval[logs], or convert the file to CSV.",
+    "empty-file": "A table has a header (model, problem, run, outcome) and a row for each run.",
+    "ragged-rows": "Put fields that contain the separator in quotes.",
+    "bad-json-line": "JSON Lines holds one object per line.",
     # columns
-    "column-spelling": (
-        "A column was recognised by another name",
-        "Nothing to do if it is right; otherwise name the column with `--columns`.",
-    ),
-    "condition-default": (
-        "There is no condition column",
-        "All rows belong to one condition, called default.",
-    ),
-    "model-from-file": (
-        "There is no model column",
-        "The file's name is the model's name; `NAME=PATH` gives another.",
-    ),
-    "model-renamed": (
-        "NAME=PATH replaced the model's name",
-        "Nothing to do if that was meant.",
-    ),
-    "single-run": (
-        "Every problem was run once",
-        "Scores, intervals for new problems, pairs and ranks are given; the split into run noise "
-        "and difficulty needs two runs of the same problem.",
-    ),
-    # missing runs and policies
-    "missing-runs": (
-        "Runs are missing",
-        "Scores use what was recorded and bounds show what the missing runs could change. "
-        "`--missing drop-problem` keeps complete problems only, `--missing fail` counts missing "
-        "runs as failed, `--missing error` refuses.",
-    ),
-    "dropped-problems": (
-        "Problems with missing runs were left out",
-        "Only problems that every system ran in full are used; `--missing keep` uses all.",
-    ),
-    "filled-runs": (
-        "Missing runs were counted as failed",
-        "`--missing keep` uses what was recorded.",
-    ),
-    "errored-rows": (
-        "Rows without an outcome",
-        "They are missing runs; `--errors fail` counts them as failed.",
-    ),
-    "score-with-error": (
-        "Rows with an outcome and an error",
-        "The outcome counts.",
-    ),
-    "dataset-rule": (
-        "A registered data set has its own rule for missing runs",
-        "Choose another with `--missing`.",
-    ),
-    # what the data show by counting
-    "pass-threshold": (
-        "Scores were turned into passed and failed",
-        "`--pass-at` sets the score from which a run passes.",
-    ),
-    "scores": (
-        "Outcomes are scores, not passed or failed",
-        "Figures that need passed or failed are left empty; `--pass-at 0.5` makes them.",
-    ),
-    "identical-runs": (
-        "Repeated runs never differ",
-        "Greedy decoding, a cache or a copied run: if runs were copied, keep one of them.",
-    ),
-    "few-mixed": (
-        "Few problems have both passed and failed runs",
-        "What is said about run noise rests on those few problems only.",
-    ),
-    "never-passed": (
-        "Some problems were never passed by anyone",
-        "Look at them: a broken test or a wrong reference answer looks the same.",
-    ),
-    "adaptive-stopping": (
-        "The number of runs depends on the outcomes",
-        "Stopping at the first pass biases scores; give every problem the same number of runs.",
-    ),
-    "several-tasks": (
-        "Several tasks are in one table",
-        "`--by COLUMN` gives one answer for each; pooled, large tasks outweigh small ones.",
-    ),
+    "bad-columns": "Write ROLE=COLUMN (model, condition, problem, run, outcome, status), or =A+B.",
+    "missing-column": "Name it: --columns ROLE=COLUMN.",
+    "doubtful-column": "Nothing is guessed: type the --columns that the message shows.",
+    "duplicate-column": "Rename one of them in the file.",
+    "several-models": "Give the path alone: its model column names the models.",
+    "no-run-column": "Where problems have several rows: --columns run=COLUMN.",
+    "column-spelling": "If it is another column, name it with --columns.",
+    "condition-default": "All rows belong to one condition, called default.",
+    "model-from-file": "The file's name is the model's; NAME=PATH gives another.",
+    "model-renamed": "NAME=PATH replaced the name in the file.",
+    # rows
+    "bad-key": "Fill the field, or take the row out.",
+    "mixed-types": 'Write ids alike: 3 and "3" could be one or two.',
+    "outcome-empty": "Take the row out, or say why in a status column: then --errors decides.",
+    "outcome-unreadable": "Use 0/1, true/false, C/I, pass/fail, or a score from 0 to 1.",
+    "outcome-range": "Divide scores by the largest possible score.",
+    "duplicate-rows": "Keep one, or give repeated runs different run labels.",
+    "one-problem": "At least two are needed: one says nothing about others.",
+    "composite-key": "Write one id column in the file.",
+    # options
+    "bad-option": "The message names the values that are possible.",
+    "scorer-not-used": "A table has one outcome column: --columns outcome=COLUMN.",
+    "unknown-model": "Write names as in the data.",
+    "unknown-condition": "Write names as in the data.",
+    "unknown-label": "A label is a further column with one value for each problem.",
+    "no-common-problems": "A comparison needs at least two problems that both were given.",
+    # missing runs
+    "missing-refused": "Run what is missing, or use --missing keep, drop-problem or fail.",
+    "nothing-complete": "Use --missing keep.",
+    "missing-runs": "Bounds show what they could change; --missing gives other rules.",
+    "dropped-problems": "--missing keep uses problems that lack runs of some system, too.",
+    "filled-runs": "--missing keep uses only what was recorded.",
+    "errored-rows": "They are missing runs; --errors fail counts them as failed.",
+    "score-with-error": "The outcome counts.",
+    "dataset-rule": "--missing chooses another rule.",
+    # the data sets and files of the package
+    "checksum": "Fetch or restore the file, or read it as your own data by its path.",
+    "no-data": "Reinstall the package, or name a file.",
+    "claims-need-pyyaml": "Install it: pip install 'repeval[book]'.",
+    "claims-other-data": "Claims are recomputed on the paper's systems, by default those shipped.",
+    "claims-no-section": "The message names the sections that have claims.",
+    "book-extra": "Install it: pip install 'repeval[book]'.",
+    "book-version": "Install version 1: pip install 'jupyter-book==1.0.4.post1'.",
+    "large-table": "So large a table is read as counts of passed and failed runs.",
+    "too-many-runs": "Number the runs of a problem 1, 2, ...: labels are shared by problems.",
+    "cannot-write": "Check the folder and its permissions; nothing was half written.",
+    # what counting shows
+    "pass-threshold": "--pass-at is the score from which a run passes.",
+    "scores": "What needs passed or failed is left out; --pass-at 0.5 would make them.",
+    "single-run": "Telling run noise from difficulty needs two runs of the same problem.",
+    "identical-runs": "Greedy decoding, a cache or copies: of copied runs keep one.",
+    "few-mixed": "What is said about run noise rests on these problems only.",
+    "never-passed": "A broken test or a wrong reference answer looks the same.",
+    "adaptive-stopping": "Stopping at a pass biases scores: run every problem equally often.",
+    "several-tasks": "--by COLUMN answers for each; pooled, large tasks outweigh small ones.",
     # what the statistics show
-    "not-identified": (
-        "Some systems have one run a problem",
-        "Their scores can be compared on new problems; run noise needs a second run.",
-    ),
-    "no-run-noise": (
-        "No problem changed its verdict",
-        "Run noise is small, not zero: more runs or more problems would show it.",
-    ),
-    "no-upper-limit": (
-        "The ceiling has no upper limit",
-        "Problems differ no more than run noise makes them; more problems give a limit.",
-    ),
-    "bca-undefined": (
-        "The BCa interval of a ceiling is left out",
-        "Every resample lies on one side of the estimate; the percentile interval is given.",
-    ),
-    "no-variation": (
-        "Every problem has the same result",
-        "Wilson's interval says what is still possible; harder problems would say more.",
-    ),
-    "adjacent-only": (
-        "Only neighbours are compared",
-        "With over 200 models all pairs would fill the output; select models for others.",
-    ),
-    "pairs-left-out": (
-        "Some pairs share fewer than two problems",
-        "Systems can only be compared on problems that both were given.",
-    ),
-    "ranks-on-common": (
-        "Ranks rest on fewer problems than scores do",
-        "Ranks need problems that all models of a condition have.",
-    ),
-    "few-clusters": (
-        "There are few clusters",
-        "Below 30 clusters intervals use Student's t and stay rough.",
-    ),
-    "hidden-clusters": (
-        "Problems stand or fall in groups",
-        "`--cluster COLUMN` resamples whole groups: intervals then cover new groups.",
-    ),
+    "not-identified": "Scores compare on new problems; run noise needs a second run.",
+    "no-run-noise": "It is small, not zero: more runs or more problems would show it.",
+    "no-upper-limit": "Problems differ no more than run noise makes them; more give a limit.",
+    "bca-undefined": "All resamples are on one side of the estimate; see the percentile interval.",
+    "no-variation": "Wilson's interval says what is still possible; harder problems say more.",
+    "adjacent-only": "With over 200 models only neighbours are paired; select models for others.",
+    "pairs-left-out": "Systems compare only on problems that both were given.",
+    "ranks-on-common": "Ranks need problems that all models of a condition have.",
+    "few-clusters": "Below 30 clusters intervals use Student's t and stay rough.",
+    "hidden-clusters": "--cluster COLUMN resamples whole groups: intervals then cover new groups.",
+    "few-problems": "Collect more problems, or speak of these only.",
+    "shorter-than-fixed": "Of the two intervals trust the longer one; more problems settle it.",
 }
 
-#: All of them.
-CODES = REFUSED | NOTED
+#: Notices on how the data were read; all others warn.
+ASSUMED = frozenset(
+    {"column-spelling", "condition-default", "model-from-file", "model-renamed", "no-run-column",
+     "dataset-rule", "dropped-problems", "pass-threshold", "scores"}
+)  # fmt: skip

@@ -12,77 +12,51 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
+import itertools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from repeval.reconstruction_runs import place_runs
+from repeval.registry import data_dir
+from repeval.sample import FloatArray, IntArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+COLUMNS = ("model", "condition", "problem", "run", "outcome", "difficulty")
+# Of who passes what, in variance: the problem, the provider, the model, noise.
+SHARES = (0.80, 0.03, 0.14, 0.03)
+DIFFICULTY_SD, DIFFICULTY_CARRY = 0.75, 0.5
+# Annealing: swaps, first and last temperature.
+MOVES, HOT, COLD = 120_000, 3.0, 0.02
 
-START, PAIRS, PROMPT, TIERS, RUNS = range(1, 6)
-SHARED, PROVIDER, OWN, NOISE = 0.80, 0.03, 0.14, 0.03
-DIFFICULTY_SD = 0.75
-DIFFICULTY_CARRY = 0.5
 
+def read_facts(directory: Path) -> SimpleNamespace:
+    """Read what the stand-in must honour from the data directory.
 
-@dataclass(frozen=True)
-class Facts:
-    """What the stand-in must honour.
-
-    Parameters
-    ----------
-    models : tuple of str
-        The M models, in the order of the published table.
-    histograms : (C, M, R+1) int array
-        Problems with 0..R passes, by condition and model.
-    left_out : (C, M) int array
-        Passes on the problem that complete-case analysis drops; -1 where it was never run.
-    logs : (M, 2) float array
-        Passes of the first run, and problems passed in any of the first three, summed over
-        conditions with the left-out problem; NaN for models without logs.
-    targets : dict
-        `data/reconstruction-targets.json`.
+    `models`, M of them in the order of the published table; `histograms`, (C, M, R+1), problems
+    with 0..R passes by condition and model; `left_out`, (C, M), passes on the problem that
+    complete-case analysis drops, -1 where it was never run; `logs`, (M, 2), passes of the first run
+    and problems passed in any of the first three, over both conditions with the left-out problem,
+    NaN for models without logs; `targets`, `reconstruction-targets.json`.
     """
-
-    models: tuple[str, ...]
-    histograms: IntArray
-    left_out: IntArray
-    logs: FloatArray
-    targets: dict[str, Any]
-
-    @property
-    def providers(self) -> IntArray:
-        """Number of the provider of every model."""
-        groups = self.targets["providers"].values()
-        return np.array([next(j for j, g in enumerate(groups) if m in g) for m in self.models])
-
-
-def read_facts(directory: Path) -> Facts:
-    """Read the published figures and targets from the data directory."""
     targets = json.loads((directory / "reconstruction-targets.json").read_text("utf-8"))
     cells = pd.read_csv(directory / "reconstruction-cells.csv").set_index(["prompt", "model"])
-    models = tuple(cells.index.get_level_values("model").unique())
-    order = [(c, m) for c in targets["conditions"] for m in models]
-    cells, shape = cells.loc[order], (len(targets["conditions"]), len(models))
-    counts = cells.filter(regex=r"^n\d$").to_numpy(np.int64)
+    models = tuple(cells.index.unique("model"))
+    cells = cells.loc[[(c, m) for c in targets["conditions"] for m in models]]
+    shape = len(targets["conditions"]), len(models)
+    left_out = cells[f"k_on_{targets['left_out_problem']}"].fillna(-1)
     logs = pd.read_csv(directory / "pooled-run-logs.csv")
     logs.index = pd.Index([_plain(name) for name in logs["model_api_id"]])
     share = logs[["first_run_pct", "pass_at_3_pct"]].mul(logs["problem_x_prompt"] / 100, axis=0)
-    return Facts(
+    return SimpleNamespace(
         models=models,
-        histograms=counts.reshape(*shape, -1),
-        left_out=cells[f"k_on_{targets['left_out_problem']}"]
-        .fillna(-1)
-        .to_numpy(np.int64)
-        .reshape(shape),
+        histograms=cells.filter(regex=r"^n\d$").to_numpy(np.int64).reshape(*shape, -1),
+        left_out=left_out.to_numpy(np.int64).reshape(shape),
         logs=share.reindex([_plain(m) for m in models]).to_numpy().round(),
         targets=targets,
     )
@@ -92,42 +66,35 @@ def _plain(name: str) -> str:
     return name.lower().replace(" ", "-").replace(".", "-").removesuffix("-preview")
 
 
-def _generator(stage: int, seed: int) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence([2606, stage, seed]))
-
-
-def _hand_out(scores: FloatArray, histogram: IntArray) -> IntArray:
-    """Give the problems with the highest scores the highest counts."""
-    counts = np.empty(len(scores), dtype=np.int64)
-    counts[np.argsort(scores, kind="stable")] = np.repeat(np.arange(len(histogram)), histogram)
-    return counts
+def _hand_out(scores: FloatArray, histograms: IntArray) -> IntArray:
+    """Give, by model, the problems with the highest scores the highest counts."""
+    rank = np.argsort(np.argsort(scores, axis=1, kind="stable"), axis=1)
+    ascending = np.stack([np.repeat(np.arange(len(h)), h) for h in histograms])
+    return np.take_along_axis(ascending, rank, axis=1)
 
 
 def _standardised(x: FloatArray) -> FloatArray:
     return (x - x.mean()) / x.std()
 
 
-def copula_start(facts: Facts, rng: np.random.Generator) -> IntArray:
+def _start(facts: SimpleNamespace, rng: Generator) -> IntArray:
     """Draw counts (M, N) of the first condition: a Gaussian rank copula with exact margins."""
+    providers = list(facts.targets["providers"].values())
+    provider = [next(j for j, group in enumerate(providers) if m in group) for m in facts.models]
     sizes, latent, _ = zip(*facts.targets["tiers"].values(), strict=True)
     n = sum(sizes)
     tier_mean = rng.permutation(np.repeat(latent, sizes))
     difficulty = _standardised(rng.normal(0, DIFFICULTY_SD, n) + tier_mean)
-    house = rng.normal(size=(len(facts.targets["providers"]), n))[facts.providers]
+    house = rng.normal(size=(len(providers), n))[provider]
     own, noise = rng.normal(size=(2, len(facts.models), n))
-    z = (
-        np.sqrt(SHARED) * difficulty
-        + np.sqrt(PROVIDER) * house
-        + np.sqrt(OWN) * own
-        + np.sqrt(NOISE) * noise
-    )
-    return np.stack([_hand_out(*pair) for pair in zip(z, facts.histograms[0], strict=True)])
+    parts = zip(SHARES, (difficulty, house, own, noise), strict=True)
+    return _hand_out(sum(np.sqrt(share) * x for share, x in parts), facts.histograms[0])
 
 
-def pair_targets(facts: Facts, totals: IntArray) -> tuple[FloatArray, FloatArray]:
+def _pair_targets(facts: SimpleNamespace) -> tuple[FloatArray, FloatArray]:
     """Return target sds (runs) and weights, both (M, M), of paired differences of totals."""
-    rank = np.empty(len(totals), dtype=np.int64)
-    rank[np.argsort(-totals, kind="stable")] = np.arange(len(totals))
+    totals = facts.histograms[0] @ np.arange(facts.histograms.shape[2])
+    rank = np.argsort(np.argsort(-totals, kind="stable"))
     other = facts.targets["other_pairs"]
     target = np.full((len(totals), len(totals)), float(other["sd"]))
     near = np.abs(rank[:, None] - rank) <= other["near"]
@@ -140,15 +107,8 @@ def pair_targets(facts: Facts, totals: IntArray) -> tuple[FloatArray, FloatArray
     return target, weight
 
 
-def anneal_pairs(
-    counts: IntArray,
-    runs: int,
-    target: FloatArray,
-    weight: FloatArray,
-    rng: np.random.Generator,
-    moves: int = 120_000,
-    hot: float = 3.0,
-    cold: float = 0.02,
+def _anneal(
+    counts: IntArray, runs: int, target: FloatArray, weight: FloatArray, rng: Generator
 ) -> IntArray:
     """Swap counts within models until the paired two-level sds come near their targets.
 
@@ -163,9 +123,9 @@ def anneal_pairs(
     spread = variance[:, None] + variance
     cost = weight * (np.sqrt(np.maximum(spread - 2 * cross, 0)) - target) ** 2
     rows = cost.sum(axis=1)
-    which = rng.integers(models, size=moves)
-    places = rng.integers(n, size=(moves, 2))
-    barrier = rng.exponential(size=moves) * np.geomspace(hot, cold, moves)
+    which = rng.integers(models, size=MOVES)
+    places = rng.integers(n, size=(MOVES, 2))
+    barrier = rng.exponential(size=MOVES) * np.geomspace(HOT, COLD, MOVES)
     for m, (i, j), limit in zip(which.tolist(), places.tolist(), barrier.tolist(), strict=True):
         step = k[m, j] - k[m, i]
         if step == 0:
@@ -183,36 +143,28 @@ def anneal_pairs(
     return k.astype(np.int64)
 
 
-def other_prompt(
-    counts: IntArray, histograms: IntArray, sd: float, rng: np.random.Generator
-) -> IntArray:
-    """Draw counts (M, N) under the other prompt.
+def _other_prompt(counts: IntArray, histograms: IntArray, sd: float, rng: Generator) -> IntArray:
+    """Draw counts (M, N) that follow count + carry x ease of the problem + c x noise, in ranks.
 
-    Counts follow count + carry x ease of the problem + c x noise, in ranks. One c for all models
-    makes the median over models of the sd of the paired difference of pass rates equal to `sd`.
+    One c for all models makes the median of the sd of the paired difference of pass rates `sd`.
     """
     runs = histograms.shape[1] - 1
     base = counts + DIFFICULTY_CARRY * _standardised(counts.mean(axis=0))
     noise = rng.normal(size=counts.shape)
 
-    def drawn(c: float) -> IntArray:
-        scores = base + c * noise
-        return np.stack([_hand_out(*pair) for pair in zip(scores, histograms, strict=True)])
-
     def misfit(c: float) -> float:
-        spread = np.std((counts - drawn(c)) / runs, axis=1, ddof=1)
-        return abs(float(np.median(spread)) - sd)
+        change = (counts - _hand_out(base + c * noise, histograms)) / runs
+        return abs(float(np.median(np.std(change, axis=1, ddof=1))) - sd)
 
     # The median moves in jumps, so the nearest point of a grid, not a root.
-    return drawn(min(np.linspace(0, 3, 301), key=misfit))
+    return _hand_out(base + min(np.linspace(0, 3, 301), key=misfit) * noise, histograms)
 
 
-def tier_labels(rate: FloatArray, tiers: dict[str, Any], rng: np.random.Generator) -> list[str]:
+def _tiers(rate: FloatArray, tiers: dict[str, Any], rng: Generator) -> list[str]:
     """Label problems by a noisy ranking of their pass rates, then swap towards the tier rates."""
     sizes, _, wanted = (np.array(x) for x in zip(*tiers.values(), strict=True))
-    label = np.empty(len(rate), dtype=np.int64)
     noisy = rate + rng.normal(0, rate.std() / 2, len(rate))
-    label[np.argsort(-noisy, kind="stable")] = np.repeat(np.arange(len(sizes)), sizes)
+    label = np.repeat(np.arange(len(sizes)), sizes)[np.argsort(np.argsort(-noisy, kind="stable"))]
 
     def misfit() -> float:
         return float(((np.bincount(label, rate) / sizes - wanted) ** 2).sum())
@@ -227,41 +179,28 @@ def tier_labels(rate: FloatArray, tiers: dict[str, Any], rng: np.random.Generato
     return [list(tiers)[t] for t in label]
 
 
-def reconstruct(facts: Facts, seed: int = 0) -> pd.DataFrame:
-    """Return the stand-in tensor, one row per judged run, sorted.
+def reconstruct(facts: SimpleNamespace, seed: int = 0) -> pd.DataFrame:
+    """Return the stand-in tensor, one row of `COLUMNS` per judged run, sorted.
 
-    Columns: model, condition, problem, run (1..R), outcome (0/1), difficulty. Problems are called
-    P001, P002, ... because which published numbers they stand for is unknown.
+    Problems are called P001, P002, ... as which published numbers they stand for is unknown.
     """
     runs, targets = facts.histograms.shape[2] - 1, facts.targets
-    totals = facts.histograms[0] @ np.arange(runs + 1)
-    first = anneal_pairs(
-        copula_start(facts, _generator(START, seed)),
-        runs,
-        *pair_targets(facts, totals),
-        _generator(PAIRS, seed),
+    start, pairs, prompt, tiers, labels = (
+        np.random.default_rng([2606, stage, seed]) for stage in range(1, 6)
     )
-    second = other_prompt(
-        first, facts.histograms[1], targets["prompt_sd"], _generator(PROMPT, seed)
-    )
+    first = _anneal(_start(facts, start), runs, *_pair_targets(facts), pairs)
+    second = _other_prompt(first, facts.histograms[1], targets["prompt_sd"], prompt)
     counts = np.stack([first, second])
-    rate = counts.mean(axis=(0, 1)) / runs
-    labels = tier_labels(rate, targets["tiers"], _generator(TIERS, seed))
-    kept = np.array([m not in targets["excluded_systems"] for m in facts.models])
+    tier = _tiers(counts.mean(axis=(0, 1)) / runs, targets["tiers"], tiers)
+    kept = ~np.isin(facts.models, targets["excluded_systems"])
     counts = np.concatenate([counts, facts.left_out[:, :, None]], axis=2)
-    outcomes = place_runs(
-        counts, runs, kept, facts.logs, targets["run_labels"], _generator(RUNS, seed)
-    )
-    n = len(labels)
-    problems = [f"P{i:03d}" for i in range(1, n + 1)] + [targets["left_out_problem"]]
+    outcomes = place_runs(counts, runs, kept, facts.logs, targets["run_labels"], labels)
+    problems = [*(f"P{i:03d}" for i in range(1, len(tier) + 1)), targets["left_out_problem"]]
+    tier = dict(zip(problems, [*tier, targets["left_out_tier"]], strict=True))
     axes = [targets["conditions"], facts.models, problems, range(1, runs + 1)]
-    index = pd.MultiIndex.from_product(axes, names=["condition", "model", "problem", "run"])
-    frame = pd.DataFrame({"outcome": outcomes.ravel()}, index=index).reset_index()
-    tier = dict(zip(problems, [*labels, targets["left_out_tier"]], strict=True))
-    frame["difficulty"] = frame["problem"].map(tier)
-    keys = ["model", "condition", "problem", "run"]
-    judged = frame[frame["outcome"] >= 0].sort_values(keys, kind="stable", ignore_index=True)
-    return judged[[*keys, "outcome", "difficulty"]]
+    rows = zip(itertools.product(*axes), outcomes.ravel().tolist(), strict=True)
+    judged = [(m, c, i, r, outcome, tier[i]) for (c, m, i, r), outcome in rows if outcome >= 0]
+    return pd.DataFrame(sorted(judged), columns=COLUMNS)
 
 
 def to_bytes(frame: pd.DataFrame) -> bytes:
@@ -272,10 +211,8 @@ def to_bytes(frame: pd.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> None:
     """Write the stand-in data to a file."""
-    from repeval.registry import data_dir
-
     parser = argparse.ArgumentParser("python -m repeval.reconstruction", description=main.__doc__)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.csv.gz")
     args = parser.parse_args(argv)
@@ -284,8 +221,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args.output.write_bytes(content)
     except OSError as error:
         parser.error(f"cannot write {args.output}: {error.strerror}")
-    return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -1,133 +1,89 @@
-"""Rows of one raw table to keys, outcomes and labels; bad rows are refused with their numbers."""
+"""Rows of a raw table to keys, outcomes and labels; bad rows are refused with their numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from repeval.canonical import KEYS
 from repeval.columns import ROLES, STATUS, resolve
-from repeval.files import Table
+from repeval.files import Table, rows_text
 from repeval.findings import TASK_COLUMNS
-from repeval.notices import Notice, RepevalError
-from repeval.values import error_rows, ids, join_ids, label, outcomes
+from repeval.names import KEYS
+from repeval.notices import Notice, RepevalError, refused, some
 
-__all__ = ["Part", "constant_labels", "part_of", "refuse_duplicates"]
+__all__ = ["Part", "constant_labels", "number", "part_of", "refuse_duplicates"]
+
+WORDS = {"0": 0.0, "1": 1.0, "true": 1.0, "false": 0.0, "c": 1.0, "i": 0.0, "pass": 1.0,
+         "fail": 0.0}  # fmt: skip
+EMPTY = {"", "nan", "null", "none", "na", "n/a"}
+#: Halves of characters, which JSON can spell and no file can hold.
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """The rows of one table.
-
-    Attributes
-    ----------
-    table : Table
-    keys : DataFrame
-        Text columns model, condition, problem, run; outcome (NaN: none); error (bool).
-    labels : DataFrame
-        All other columns, as text.
-    problem : tuple of str
-        Columns that make the problem's key.
-    has_run : bool
-        Whether there is a run column.
-    notices : list of Notice
-    """
+class Part(NamedTuple):
+    """The rows of one table: keys as text, outcome (NaN: none), error; all else are labels."""
 
     table: Table
-    keys: pd.DataFrame
+    roles: dict[str, tuple[str, ...]]
+    rows: pd.DataFrame
     labels: pd.DataFrame
-    problem: tuple[str, ...]
-    has_run: bool
-    notices: list[Notice]
-
-    @property
-    def tasks(self) -> list[str]:
-        """Columns that name tasks."""
-        return [c for c in self.labels if c.lower() in TASK_COLUMNS]
 
 
-def part_of(table: Table, mapping: Mapping[str, str]) -> Part:
-    """Recognise the columns of a table and read its rows.
-
-    Parameters
-    ----------
-    table : Table
-    mapping : mapping of str to str
-        Explicit columns by role.
-
-    Raises
-    ------
-    RepevalError
-        For a column or a row that cannot be used.
-    """
-    raw, name = table.frame, table.name
-    if table.file.model and not any(str(c).strip().lower() == "model" for c in raw.columns):
+def part_of(table: Table, mapping: Mapping[str, str], notices: list[Notice]) -> Part:
+    """Recognise the columns of a table and read its rows; what was assumed goes to `notices`."""
+    name = table.name
+    if table.model and not any(c.strip().lower() == "model" for c in table.columns):
         mapping = {"model": "", **mapping}
-    roles, notices = resolve([str(c) for c in raw.columns], mapping, name)
-    keys: dict[str, Any] = {}
-    for role in KEYS:
-        parts = [ids(table, role, column) for column in roles.get(role, ())]
-        if parts:
-            keys[role] = parts[0] if len(parts) == 1 else join_ids(parts, name, roles[role])
-    if "model" not in keys:
-        keys["model"] = table.file.model or table.file.stem
-        if table.file.model is None:
-            text = f"There is no model column: the model is called {keys['model']} after its file."
-            notices.append(Notice("model-from-file", text))
-    elif table.file.model is not None:
-        there = list(dict.fromkeys(keys["model"]))
-        if len(there) > 1:
-            raise RepevalError(
-                "several-models",
-                f"{table.file.model}={name}: the file holds {len(there)} models "
-                f"({', '.join(there[:3])}, ...), so it cannot be given one name. Give the path "
-                "alone.",
-            )
-        keys["model"] = table.file.model
-        if there != [table.file.model]:
-            text = f"Model {there[0]} of {name} is called {table.file.model}."
+    roles = resolve(list(table.columns), mapping, name, notices)
+    rows: dict[str, Any] = {role: _key(table, role, roles[role]) for role in KEYS if role in roles}
+    if table.model:
+        models = list(dict.fromkeys(rows.get("model", [table.model])))
+        if len(models) > 1:
+            what = f"the file holds {len(models)} models ({some(models)}) and cannot get one name"
+            raise refused("several-models", f"{table.model}={name}: {what}.")
+        if models != [table.model]:
+            text = f"Model {models[0]} of {name} is called {table.model}."
             notices.append(Notice("model-renamed", text))
-    if "condition" not in keys:
-        keys["condition"] = "default"
+        rows["model"] = table.model
+    elif "model" not in rows:
+        rows["model"] = name.removesuffix(".gz").rpartition(".")[0] or name
+        text = f"There is no model column: the model is called {rows['model']} after its file."
+        notices.append(Notice("model-from-file", text))
+    if "condition" not in rows:
+        rows["condition"] = "default"
         text = "There is no condition column: all rows have the condition default."
         notices.append(Notice("condition-default", text))
-    if "run" not in keys:
-        keys["run"] = "1"
+    if "run" not in rows:
+        rows["run"] = "1"
         text = "There is no run column: every row is the only run of its problem."
         notices.append(Notice("no-run-column", text))
-    flagged, error = error_rows(raw, roles.get("status", ()))
-    keys["outcome"] = outcomes(table, roles["outcome"][0], bool(flagged))
-    keys["error"] = error
-    frame = pd.DataFrame(keys, index=pd.RangeIndex(len(raw)))
-    _refuse_text_as_condition(frame, roles, mapping, name)
-    single = {parts[0] for role, parts in roles.items() if len(parts) == 1}
-    others = [c for c in raw.columns if str(c) not in single and str(c).lower() not in STATUS]
+    status = roles.get("status", ())
+    rows["outcome"] = _outcomes(table, roles["outcome"][0], bool(status))
+    rows["error"] = np.any([_errors(c, table.columns[c]) for c in status], axis=0)
+    frame = pd.DataFrame(rows, index=range(len(table.rows)))
+    if "condition" not in mapping:
+        _refuse_text_as_condition(frame, roles, name)
+    single = {parts[0] for parts in roles.values() if len(parts) == 1}
     # A label must not carry the name of a role: the canonical table has that column already.
     labels = {
-        f"original_{c}" if c in ROLES else str(c): [label(v) for v in raw[c].to_numpy(object)]
-        for c in others
+        f"original_{c}" if c in ROLES else _label(c): list(map(_label, values))
+        for c, values in table.columns.items()
+        if c not in single and c.lower() not in STATUS
     }
-    return Part(
-        table,
-        frame,
-        pd.DataFrame(labels, index=frame.index, dtype=object),
-        roles["problem"],
-        "run" in roles,
-        notices,
-    )
+    return Part(table, roles, frame, pd.DataFrame(labels, index=frame.index, dtype=object))
 
 
-def _refuse_text_as_condition(frame, roles, mapping, name) -> None:
+def _refuse_text_as_condition(frame: pd.DataFrame, roles: Mapping, name: str) -> None:
     """Refuse a `prompt` column that holds each problem's text: it is no condition."""
-    if "condition" not in roles or "condition" in mapping or roles["condition"] == ("condition",):
-        return
+    (column,) = roles.get("condition", ("condition",))
     pairs = frame[["condition", "problem"]].drop_duplicates()
-    if len(pairs) > 1 and pairs["condition"].is_unique and pairs["problem"].is_unique:
-        column = roles["condition"][0]
+    alike = len(pairs) > 1 and pairs["condition"].is_unique and pairs["problem"].is_unique
+    if column != "condition" and alike:
         raise RepevalError(
             "doubtful-column",
             f"{name}: column {column} has another value for every problem, so it is hardly a "
@@ -136,87 +92,139 @@ def _refuse_text_as_condition(frame, roles, mapping, name) -> None:
         )
 
 
-def constant_labels(problem: pd.Series, parts: list[Part]) -> pd.DataFrame:
-    """Return the columns that have one value per problem, indexed by problem.
-
-    Parameters
-    ----------
-    problem : (n,) Series of str
-        Problem of every row of all parts.
-    parts : list of Part
-    """
-    table = pd.concat([part.labels for part in parts], ignore_index=True)
-    code, names = pd.factorize(problem)
-    labels = {}
-    for column in table:
-        values = table[column].fillna("").to_numpy(object)
-        seen = np.flatnonzero(values != "")
-        value, distinct = pd.factorize(values[seen])
-        _, first = np.unique(code[seen], return_index=True)
-        if len(first) == len(np.unique(code[seen].astype(np.int64) * len(distinct) + value)):
-            labels[column] = pd.Series(values[seen][first], index=names[code[seen][first]])
-    index = pd.Index(names, dtype=object)
-    return pd.DataFrame({c: v.reindex(index).fillna("") for c, v in labels.items()}, index=index)
+def _key(table: Table, role: str, columns: tuple[str, ...]) -> np.ndarray:
+    """Return a key as text; joined by the first separator that keeps different keys apart."""
+    parts = [_ids(table, role, column) for column in columns]
+    if len(parts) == 1:
+        return parts[0]
+    keys = list(zip(*parts, strict=True))
+    for sep in ("/", "|", "::", " // "):
+        joined = [sep.join(key) for key in keys]
+        if len(set(joined)) == len(set(keys)):
+            return np.array(joined, dtype=object)
+    what = f"the columns {'+'.join(columns)} cannot be joined without confusion"
+    raise refused("composite-key", f"{table.name}: {what}.")
 
 
-def refuse_duplicates(rows: pd.DataFrame, parts: list[Part]) -> None:
-    """Refuse a (model, condition, problem, run) that occurs twice.
+def _ids(table: Table, role: str, column: str) -> np.ndarray:
+    """Return a key column as text, exactly as written."""
+    values = text = table.columns[column]
+    where = f"{table.name}: {role} (column {column}) is"
+    if set(map(type, values)) != {str}:
+        text = np.array(list(map(_text, values)), dtype=object)
+        written = np.array([isinstance(value, str) for value in values])
+        if both := set(text[written]) & set(text[~written]):
+            one = min(both)
+            number, string = (rows_text(table.rows, np.flatnonzero((text == one) & kind)[:1])
+                              for kind in (~written, written))  # fmt: skip
+            what = f'the number {one} in {number} and the text "{one}" in {string}'
+            raise refused("mixed-types", f"{where} {what}.")
+    if bad := {t for t in set(text) if not t or SURROGATE.search(t)}:
+        at = np.flatnonzero([t in bad for t in text])
+        what = f"empty, or neither text nor a number, in {rows_text(table.rows, at)}"
+        raise refused("bad-key", f"{where} {what}.")
+    return text
 
-    Parameters
-    ----------
-    rows : DataFrame
-        All parts' keys, one after another.
-    parts : list of Part
 
-    Raises
-    ------
-    RepevalError
-        Naming the rows and, where one column tells them apart, the option to type.
-    """
+def _text(value: Any) -> str | None:
+    """One id as text; None where it is no id."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and math.isfinite(value):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return None if value is None or isinstance(value, float | list | dict) else str(value)
+
+
+def _label(value: Any) -> str:
+    """One label as text; nothing gives an empty text."""
+    if isinstance(value, str):
+        return value if value.isascii() else SURROGATE.sub("?", value)
+    return str(value) if isinstance(value, list | dict) else _text(value) or ""
+
+
+def _errors(column: str, values: Iterable[Any]) -> list[bool]:
+    """Tell which rows a status column, or one called error, calls an error."""
+    words = [_label(value).strip().lower() for value in values]
+    if column.lower() == "error":
+        return [word not in EMPTY | {"false", "0"} for word in words]
+    return [word in ("error", "errored") for word in words]
+
+
+def _outcomes(table: Table, column: str, has_status: bool) -> np.ndarray:
+    """Return outcomes as numbers, NaN where there is none."""
+    values = [str(v) if isinstance(v, list | dict) else v for v in table.columns[column]]
+    codes, distinct = pd.factorize(np.array(values, dtype=object))
+    out = np.array([*map(number, distinct), np.nan])[codes]
+
+    def refuse(code: str, bad: np.ndarray, what: str) -> None:
+        if bad.any():
+            at = np.flatnonzero(bad)
+            where = f"{rows_text(table.rows, at)} ({str(values[at[0]])[:40]!r})"
+            raise refused(code, f"{table.name}: outcome (column {column}) {what} in {where}.")
+
+    refuse("outcome-unreadable", np.isinf(out), "cannot be read")
+    refuse("outcome-range", (out < 0) | (out > 1), "is outside 0 to 1")
+    if not has_status:
+        refuse("outcome-empty", np.isnan(out), "is empty or NaN")
+    return out
+
+
+def number(value: Any) -> float:
+    """Read one outcome; NaN if empty, infinite if unreadable."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in WORDS:
+            return WORDS[word]
+        if word in EMPTY:
+            return math.nan
+        if "_" in word or "inf" in word:
+            return math.inf
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.inf
+
+
+def constant_labels(labels: pd.DataFrame, problem: pd.Series) -> pd.DataFrame:
+    """Return the columns that have one value per problem, indexed by problem."""
+    groups = labels.where(labels != "").groupby(problem.to_numpy(), sort=False)
+    table = groups.first().fillna("")
+    return table[[c for c in table if (groups[c].nunique() <= 1).all()]]
+
+
+def refuse_duplicates(rows: pd.DataFrame, labels: pd.DataFrame, parts: list[Part]) -> None:
+    """Refuse a key that occurs twice; say which column, if any, tells such rows apart."""
     again = rows.duplicated(KEYS)
     if not again.any():
         return
-    second = int(np.flatnonzero(again)[0])
-    same = (rows[KEYS] == rows.loc[second, KEYS]).all(axis=1)
-    first = int(np.flatnonzero(same)[0])
-    start = np.cumsum([0, *(len(part.keys) for part in parts)])
-
-    def place(index: int) -> tuple[Part, int]:
-        at = int(np.searchsorted(start, index, side="right")) - 1
-        return parts[at], parts[at].table.row(index - start[at])
-
-    (one, row_one), (two, row_two) = place(first), place(second)
-    key = rows.loc[second]
-    where = f"row {row_one}" if one is two else f"row {row_one} of {one.table.name}"
-    system = repr(key["model"])
-    system += "" if key["condition"] == "default" else f", condition {key['condition']!r}"
-    labels = pd.concat([part.labels for part in parts], ignore_index=True)
+    second = int(again.idxmax())
+    model, condition, problem, run = key = rows.loc[second, KEYS]
+    first = int((rows[KEYS] == key).all(axis=1).idxmax())
+    ends = np.cumsum([len(part.rows) for part in parts])
+    one, two = (parts[np.searchsorted(ends, i, side="right")] for i in (first, second))
+    number = np.concatenate([part.table.rows for part in parts])
     apart = [
         c for c in sorted(labels, key=lambda c: c.lower() not in TASK_COLUMNS)
-        if not pd.concat([rows[KEYS], labels[c]], axis=1).duplicated().any()
+        if not rows[KEYS].assign(label=labels[c]).duplicated().any()
     ]  # fmt: skip
-    task = apart[0] if apart and apart[0].lower() in TASK_COLUMNS else None
-    more = f" ({int(again.sum()):,} such rows)" if again.sum() > 1 else ""
-    text = f"{two.table.name}: row {row_two} has the same model, condition, problem"
-    what = f"({system}, problem {key['problem']!r}"
-    if task:
-        way = (
-            f"Problem ids repeat across {task}; type --columns "
-            f"problem={'+'.join([task, *two.problem])}."
-        )
-    elif not two.has_run:
+    tell = next(iter(apart), "COLUMN")
+    composite = f"--columns problem={'+'.join([tell, *two.roles['problem']])}"
+    same = f"{two.table.name}: row {number[second]} has the same model, condition, problem"
+    of = "" if one is two else f" of {one.table.name}"
+    system = repr(model) if condition == "default" else f"{model!r}, condition {condition!r}"
+    where = f"as row {number[first]}{of} ({system}, problem {problem!r}"
+    more = f" ({again.sum():,} such rows)" if again.sum() > 1 else ""
+    if tell.lower() in TASK_COLUMNS:
+        way = f"Problem ids repeat across {tell}; type {composite}."
+    elif "run" not in two.roles:
         raise RepevalError(
             "no-run-column",
-            f"{text} as {where} {what}){more}, and there is no run column. Type --columns "
-            f"run={apart[0] if apart else 'COLUMN'}, or number the runs of a problem in a column "
-            "run.",
+            f"{same} {where}){more}, and there is no run column. Type --columns run={tell}, or "
+            "number the runs of a problem in a column run.",
         )
-    elif one.table is not two.table and one.table.sha256 == two.table.sha256:
+    elif one is not two and one.table.sha256 == two.table.sha256:
         way = "The two files are identical: give one."
     else:
         way = "Keep one of them, or give repeated runs different run labels"
-        way += f"; or is {apart[0]} part of the problem's key (--columns problem=" \
-            f"{'+'.join([apart[0], *two.problem])})?" if apart else "."  # fmt: skip
-    raise RepevalError(
-        "duplicate-rows", f"{text} and run as {where} {what}, run {key['run']!r}){more}. {way}"
-    )
+        way += f"; or is {tell} part of the problem's key ({composite})?" if apart else "."
+    raise RepevalError("duplicate-rows", f"{same} and run {where}, run {run!r}){more}. {way}")

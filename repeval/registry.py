@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from repeval.notices import RepevalError
+from repeval.notices import refused
 
 __all__ = ["data_dir", "dataset_path", "default_dataset", "registry", "share_dir"]
 
@@ -39,19 +39,12 @@ def registry() -> dict[str, Entry]:
 
     The file is written in the part of YAML that is also JSON: no YAML library is needed.
     """
-    path = data_dir() / "registry.yaml"
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))["datasets"]
-    except OSError:
-        raise RepevalError("no-data", f"The registry of data sets is missing: {path}.") from None
-    return {entry["name"]: entry for entry in entries}
+    text = (data_dir() / "registry.yaml").read_text(encoding="utf-8")
+    return {entry["name"]: entry for entry in json.loads(text)["datasets"]}
 
 
 def default_dataset() -> Entry:
-    """Return the entry read when no data are named.
-
-    The released tensor where ``data/released.*`` exists, else its reconstruction.
-    """
+    """Return the released tensor where ``data/released.*`` exists, else its reconstruction."""
     released = sorted(data_dir().glob("released.*"))
     if released:
         return {**registry()[RELEASED], "file": released[0].name}
@@ -59,34 +52,20 @@ def default_dataset() -> Entry:
 
 
 def dataset_path(entry: Entry) -> Path:
-    """Return the file of an entry.
-
-    Raises
-    ------
-    RepevalError
-        If it is not there.
-    """
+    """Return the file of an entry; a `RepevalError` if it is not there."""
     path = data_dir() / entry["file"]
     if not path.exists():
-        raise RepevalError(
-            "no-data", f"{entry['file']} is missing from {data_dir()}: reinstall, or name a file."
-        )
+        raise refused("no-data", f"{entry['file']} is missing from {data_dir()}.")
     return path
 
 
 def check(entry: Entry, sha256: str) -> None:
-    """Compare a file's SHA-256 with the registered one, if one is registered.
-
-    Raises
-    ------
-    RepevalError
-        If the sums differ.
-    """
+    """Refuse a file whose SHA-256 is not the registered one, if one is registered."""
     if entry.get("sha256") not in (None, sha256):
-        raise RepevalError(
+        raise refused(
             "checksum",
             f"{entry['file']} was changed: its SHA-256 is {sha256}, registered is "
-            f"{entry['sha256']}. Restore the file, or read it as your own data by its path.",
+            f"{entry['sha256']}.",
         )
 
 
@@ -97,6 +76,5 @@ def by_sha256(sha256: str) -> Entry | None:
 
 def fitting_columns(entry: Entry, names: Iterable[str]) -> dict[str, str]:
     """Return the entry's column mapping as far as the table has these columns."""
-    names = set(map(str, names))
     columns = entry.get("columns") or {}
-    return {r: c for r, c in columns.items() if names.issuperset(c.split("+")) and c != r}
+    return {r: c for r, c in columns.items() if {*names}.issuperset(c.split("+")) and c != r}

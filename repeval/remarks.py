@@ -1,4 +1,4 @@
-"""Notices that need statistics: what limits the answers, in the words of a user."""
+"""Notices that need statistics, and the account of the runs: what limits the answers."""
 
 from __future__ import annotations
 
@@ -8,53 +8,77 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from repeval.answers import ALL_PAIRS
 from repeval.intervals import score_variance
-from repeval.notices import Notice
+from repeval.notices import ASSUMED, CODES, Notice, some
+from repeval.report import count, points
 from repeval.resample import as_clusters
-from repeval.rows import Pair, System
 
 if TYPE_CHECKING:
+    from repeval.analysis import Analysis
     from repeval.outcomes import Outcomes
+    from repeval.rows import Pair, System
 
 # Characters after which a problem's id names a member of its family.
 ID_SEPARATORS = re.compile(r"\||/|__|:|#")
 FEW_CLUSTERS = 30
+FEW_PROBLEMS = 10
+RULES = ("dataset-rule", "dropped-problems", "filled-runs")
 
 
 def remarks(
     outcomes: Outcomes, systems: Sequence[System], pairs: Sequence[Pair], cluster: str | None
 ) -> tuple[Notice, ...]:
     """Return the notices that the rows of an analysis call for."""
-    found = [*_components(systems), *_intervals(systems), *_pairs(outcomes, pairs)]
-    if cluster:
-        fewest = min(s.n_clusters or 0 for s in systems)
-        if fewest < FEW_CLUSTERS:
-            text = f"{cluster} has only {fewest} clusters: intervals use t and stay rough."
-            found.append(Notice("few-clusters", text))
-    else:
-        found += _hidden_clusters(outcomes)
+    found = [*_systems(systems), *_pairs(outcomes, pairs)]
+    if not cluster:
+        return (*found, *_hidden_clusters(outcomes))
+    fewest = min(s.n_clusters or 0 for s in systems)
+    if fewest < FEW_CLUSTERS:
+        text = f"{cluster} has only {fewest} clusters: intervals use t and stay rough."
+        found.append(Notice("few-clusters", text))
     return tuple(found)
 
 
-def _components(systems: Sequence[System]) -> Iterator[Notice]:
+def _systems(systems: Sequence[System]) -> Iterator[Notice]:
     repeated = [s for s in systems if s.runs_range[1] > 1]
-    if len(repeated) < len(systems) and repeated:
-        once = [s for s in systems if s.runs_range[1] == 1]
-        yield Notice("not-identified", f"{_names(once)}: one run a problem, so no components.")
-    if steady := [s for s in repeated if s.within == 0]:
-        bound = max(_noise_bound(s.n_problems, s.runs_range[0]) for s in steady)
-        yield Notice(
+    once = [s for s in systems if s.runs_range[1] == 1]
+    steady = [s for s in repeated if s.within == 0]
+    few = [s for s in systems if s.n_problems < FEW_PROBLEMS]
+    bound = max((_noise_bound(s.n_problems, s.runs_range[0]) for s in steady), default=0)
+    for code, rows, text in (
+        ("not-identified", once if repeated else [], "one run a problem, so no components."),
+        (
             "no-run-noise",
-            f"{_names(steady)}: no problem changed its verdict. The run-to-run variance is not "
-            f"zero for that: up to {bound:.2g} would still agree with these runs.",
-        )
-    if flat := [s for s in repeated if s.between is not None and s.between <= 0]:
-        yield Notice(
+            steady,
+            "no problem changed its verdict. The run-to-run variance is not zero for that: up to "
+            f"{bound:.2g} would still agree with these runs.",
+        ),
+        (
             "no-upper-limit",
-            f"{_names(flat)}: problems differ no more than run noise makes them, so the ceiling "
-            "has no upper limit: repetition may buy almost anything.",
-        )
+            [s for s in repeated if s.between is not None and s.between <= 0 < s.within],
+            "problems differ no more than run noise makes them, so the ceiling has no upper "
+            "limit: repetition may buy almost anything.",
+        ),
+        (
+            "bca-undefined",
+            [s for s in repeated if (s.within or s.between) and not s.ceiling_interval_bca],
+            "the BCa interval of the ceiling is left out.",
+        ),
+        (
+            "no-variation",
+            [s for s in systems if s.intervals["one_level"] is None],
+            "every problem has the same result, so resampling cannot say how sure the score is; "
+            "the interval shown is Wilson's.",
+        ),
+        ("few-problems", few, f"fewer than {FEW_PROBLEMS} problems, little to say on new ones."),
+    ):
+        if rows:
+            alone = {s.condition for s in systems} == {rows[0].condition}
+            named = some(s.model if alone else f"{s.model} / {s.condition}" for s in rows)
+            yield Notice(code, f"{named}: {text}")
 
 
 def _noise_bound(n: int, runs: int) -> float:
@@ -65,30 +89,28 @@ def _noise_bound(n: int, runs: int) -> float:
     return (1 - 0.05 ** (1 / n)) / (4 * (1 - 2.0 ** (1 - runs))) if runs > 1 else math.nan
 
 
-def _intervals(systems: Sequence[System]) -> Iterator[Notice]:
-    if point := [s for s in systems if s.between is not None and s.ceiling_interval_bca is None]:
-        text = f"{_names(point)}: the BCa interval of the ceiling is left out."
-        yield Notice("bca-undefined", text)
-    if constant := [s for s in systems if s.intervals["one_level"] is None]:
-        yield Notice(
-            "no-variation",
-            f"{_names(constant)}: every problem has the same result, so resampling cannot say how "
-            "sure the score is; the interval shown is Wilson's.",
-        )
-
-
 def _pairs(outcomes: Outcomes, pairs: Sequence[Pair]) -> Iterator[Notice]:
     for condition in outcomes.conditions:
         models = [m for m in outcomes.models if outcomes.has(m, condition)]
         here = [p for p in pairs if p.condition == condition]
         where = "" if len(outcomes.conditions) == 1 else f" under {condition}"
-        total = len(models) * (len(models) - 1) // 2
-        if len(here) < total and all(p.adjacent for p in here):
-            text = f"{len(models)} models{where}: only the {len(here)} pairs of neighbours."
+        total = math.comb(len(models), 2)
+        if len(models) > ALL_PAIRS:
+            text = f"{len(models)} models{where}: only neighbours are compared."
             yield Notice("adjacent-only", text)
         elif len(here) < total:
-            text = f"{total - len(here)} of {total} pairs{where} share fewer than 2 problems."
+            text = (
+                f"Pairs{where} with fewer than 2 common problems: {total - len(here)} of {total}."
+            )
             yield Notice("pairs-left-out", text)
+        shorter = [f"{p.model_a} and {p.model_b}" for p in here if _shorter(p)]
+        if shorter:
+            yield Notice(
+                "shorter-than-fixed",
+                f"For {len(shorter)} of {count(len(here), 'pair')}{where} ({some(shorter)}) the "
+                "interval for new problems is shorter than the one for these, though it should "
+                "cover more: trust the longer one.",
+            )
         if len(models) < 2:
             continue
         common = len(outcomes.common(condition)[1])
@@ -99,35 +121,108 @@ def _pairs(outcomes: Outcomes, pairs: Sequence[Pair]) -> Iterator[Notice]:
             yield Notice("ranks-on-common", f"{text}; one of them has {most}.")
 
 
+def _shorter(p: Pair) -> bool:
+    """Tell whether the interval that has more to cover is the shorter one."""
+    new, these = p.interval, p.fixed.interval
+    return bool(new and these) and new[1] - new[0] < these[1] - these[0]
+
+
 def _hidden_clusters(outcomes: Outcomes) -> Iterator[Notice]:
     """Look for labels or families of ids whose clusters at least double a standard error."""
-    problems = list(outcomes.problems)
+    families = {p: ID_SEPARATORS.split(p, maxsplit=1)[0] for p in outcomes.problems}
     columns = {f"label {name}": (outcomes.labels[name], name) for name in outcomes.labels}
-    families = [ID_SEPARATORS.split(p, maxsplit=1)[0] for p in problems]
-    columns["first part of the problem id"] = (dict(zip(problems, families, strict=True)), None)
+    marks = {m[0] for p in outcomes.problems if (m := ID_SEPARATORS.search(p))}
+    before = " or ".join(f"'{mark}'" for mark in sorted(marks))
+    columns[f"part of the problem id before {before}"] = (families, None)
     for what, (label, name) in columns.items():
         worst = 0.0
-        for model, condition in outcomes.systems:
-            names = outcomes.system_problems(model, condition)
-            values = np.array([label[p] for p in names], dtype=str)
+        for system in outcomes.systems:
+            problems = outcomes.system_problems(*system)
+            values = np.array([label[p] for p in problems], dtype=str)
             n_clusters = len(set(values))
             # Two or three groups are strata, and singletons are no clusters.
-            if not 4 <= n_clusters <= len(names) / 2:
+            if not 4 <= n_clusters <= len(problems) / 2:
                 break
-            rate = outcomes.system(model, condition).rate
+            rate = outcomes.system(*system).rate
             single, _ = score_variance(rate, None)
-            clustered, _ = score_variance(rate, as_clusters(values, len(names)))
+            clustered, _ = score_variance(rate, as_clusters(values, len(problems)))
             worst = max(worst, math.sqrt(clustered / single) if single > 0 else 0)
         if worst >= 2:
-            way = f"--cluster {name}" if name else "a label column with it, and --cluster"
+            way = (
+                f"Use --cluster {name}."
+                if name
+                else (f"Add a column that holds the part before {before} and give it to --cluster.")
+            )
             yield Notice(
                 "hidden-clusters",
                 f"Problems with the same {what} stand or fall together: taken as {n_clusters} "
-                f"clusters they make the standard error {worst:.1f} times as large. Use {way}.",
+                f"clusters they make the standard error {worst:.1f} times as large. {way}",
             )
 
 
-def _names(systems: Sequence[System], most: int = 3) -> str:
-    names = list(dict.fromkeys(s.model for s in systems))
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def warnings(analysis: Analysis) -> pd.DataFrame:
+    """Return what limits the answers, one row for each notice, and what to do about it."""
+    found = dict.fromkeys(n for n in analysis.notices if n.code not in ASSUMED)
+    rows = [(n.code, n.text, CODES[n.code]) for n in found]
+    return pd.DataFrame(rows, columns=["warning", "what was found", "what it means"])
+
+
+def warned(analysis: Analysis) -> str:
+    """Say how many warnings there are, and which."""
+    codes = dict.fromkeys(warnings(analysis)["warning"])
+    if not codes:
+        return "Nothing in these data calls for a warning."
+    return f"These data come with {count(len(codes), 'warning')}: {', '.join(codes)}."
+
+
+def accounting(outcomes: Outcomes) -> str:
+    """Say how many runs there could be, were judged and analysed, and what missing ones change."""
+    notes = [n.text for n in outcomes.notices if n.code in RULES]
+    models, conditions = count(len(outcomes.models), "model"), len(outcomes.conditions)
+    if conditions > 1:
+        models += f" under {conditions} conditions ({len(outcomes.systems)} systems)"
+    judged, rates, runs = _cells(outcomes)
+    done = f"{judged:,} runs on {len(outcomes.problems)} problems analysed."
+    whole = _before_rule(outcomes)
+    if whole is None:
+        return " ".join([f"{models}; {done}", *notes])
+    judged, rates, runs = _cells(whole)
+    planned = [whole.planned_runs(*system) for system in runs.columns]
+    lacking = (runs.fillna(0) < planned).any(axis=1)
+    if not lacking.any():
+        notes.append("No run is missing.")
+    elif lacking.all():
+        notes.append("Every problem lacks runs of some system.")
+    else:
+        changes = (rates[~lacking].mean() - rates.mean()).abs()
+        changed = "changes" if len(whole.problems) > len(outcomes.problems) else "would change"
+        notes.append(
+            f"Leaving out {count(lacking.sum(), 'problem')} that some system lacks runs of "
+            f"{changed} a score by at most {points(changes.max(), 2)} points "
+            f"({', '.join(changes.idxmax())})."
+        )
+    text = (
+        f"{models}, {len(whole.problems)} problems: {sum(planned) * len(whole.problems):,} runs if "
+        f"every problem had as many as the one with most, {judged:,} judged; {done}"
+    )
+    return " ".join([text, *notes])
+
+
+def _cells(outcomes: Outcomes) -> tuple[int, pd.DataFrame, pd.DataFrame]:
+    """Return the number of judged runs, and pass rates and runs of problems by systems."""
+    samples = {s: (outcomes.system_problems(*s), outcomes.system(*s)) for s in outcomes.systems}
+    rates = pd.DataFrame({s: pd.Series(x.rate, list(ids)) for s, (ids, x) in samples.items()})
+    runs = pd.DataFrame({s: pd.Series(x.runs, list(ids)) for s, (ids, x) in samples.items()})
+    return int(runs.sum(axis=None)), rates, runs
+
+
+def _before_rule(outcomes: Outcomes) -> Outcomes | None:
+    """Return the outcomes before a rule dropped or filled any, None where they are not at hand."""
+    if outcomes.policy.missing in (None, "keep", "error"):
+        return outcomes
+    if outcomes.source.basis == "user":
+        return None
+    from repeval import load
+
+    whole = load(missing="keep")
+    return whole if whole.source.sha256 == outcomes.source.sha256 else None

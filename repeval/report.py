@@ -1,26 +1,32 @@
-"""Sentences and tables for people: question first, then the number, then the method.
+"""Numbers in words, short answers to both questions, and tables.
 
-Terminal, Markdown and the pages of the book take their words from here, so that a number is
-put into words once. Every sentence holds for any data: what the data do not give is said.
+Terminal, Markdown, captions and pages take their words from here and from `sentences`, so that a
+number is put into words once. All of it holds for any data: what they do not give is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+import statistics
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from repeval import allocation
-from repeval.analysis import Analysis
-from repeval.rows import Limits, Pair, Summary, System
+import pandas as pd
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from repeval.analysis import Analysis
+    from repeval.rows import Fixed, Limits, Pair, Summary, System
 
 STAND_IN = (
     "STAND-IN DATA, not the paper's runs: rebuilt from published totals. Do not cite as a check "
     "of the paper. Where data/released.csv.gz holds the real runs, they are used instead."
 )
 NOT_SHOWN = "not shown"
+NO_LIMIT = "no limit is seen"
+STEADY = f"{NOT_SHOWN}: no verdict changed between runs"
+NEW = "new ones like them"
+NEEDS_RUNS = "needs two runs of a problem"
+NEEDS_CHANGE = f"{NEEDS_RUNS}, and a verdict that changed"
 
 
 def points(value: float, digits: int = 1) -> str:
@@ -28,11 +34,53 @@ def points(value: float, digits: int = 1) -> str:
     return f"{100 * value:.{digits}f}"
 
 
-def limits(interval: Limits, digits: int = 1) -> str:
+def percent(share: float, digits: int = 0) -> str:
+    """Return a share in percent, `95 %`; some is never said to be nothing, or all."""
+    shown = points(share, digits)
+    if float(shown) in (0, 100) and 0 < share < 1:
+        return "<1 %" if share < 0.5 else ">99 %"
+    return f"{shown} %"
+
+
+def count(n: float | str, what: str) -> str:
+    """Return a number of things, `1 run` or `3 runs`."""
+    return f"{n} {what}" if str(n) == "1" else f"{n} {what}s"
+
+
+def reach(values: Iterable[int], to: str = " to ") -> str:
+    """Return the range of whole numbers, `3 to 5` or `1`."""
+    found = sorted(values)
+    return to.join(dict.fromkeys((str(found[0]), str(found[-1]))))
+
+
+def spread(values: Collection[float | None], form: str) -> str:
+    """Return the range of values and their median, or the one value there is."""
+    # A ceiling that is None has no upper limit: it is larger than any other.
+    found = sorted(math.inf if v is None else v for v in values)
+    low, middle, high = (
+        "no limit" if v == math.inf else form.format(v)
+        for v in (found[0], statistics.median(found), found[-1])
+    )
+    return low if low == high else f"{low} to {high} (median {middle})"
+
+
+def narrower(share: float) -> str:
+    """Say by how much endless runs narrow an interval."""
+    return NO_LIMIT if share >= 1 else f"{percent(share)} narrower"
+
+
+def no_ceiling(row: System | Pair) -> str:
+    """Say why a row has no finite ceiling, nothing where it has one."""
+    if row.ceiling is not None:
+        return ""
+    if row.between is None:
+        return NEEDS_RUNS
+    return "no upper limit" if row.within or row.between else "nothing varied"
+
+
+def limits(interval: Limits) -> str:
     """Return an interval in points, `12.3-45.6`."""
-    if interval is None or None in interval:
-        return NOT_SHOWN
-    return "-".join(points(v, digits) for v in interval)
+    return NOT_SHOWN if interval is None or None in interval else "-".join(map(points, interval))
 
 
 def signed_limits(interval: Limits) -> str:
@@ -47,18 +95,11 @@ def signed_limits(interval: Limits) -> str:
     return f"{points(-low)} lower to {points(high)} higher"
 
 
-def ranks(interval: Sequence[int]) -> str:
-    """Return a range of ranks, `3-5` or `1`."""
-    low, high = interval
-    return str(low) if low == high else f"{low}-{high}"
-
-
 def shape(analysis: Analysis, condition: str) -> str:
     """Say how much was run."""
     rows = analysis.ranked(condition)
-    text = f"{_count(len(rows), 'model')} x {_range(s.n_problems for s in rows)} problems x "
-    runs = {r for s in rows for r in s.runs_range}
-    text += _count(max(runs), "run") if len(runs) == 1 else f"{min(runs)} to {max(runs)} runs"
+    runs = count(reach(r for s in rows for r in s.runs_range), "run")
+    text = f"{count(len(rows), 'model')} x {reach(s.n_problems for s in rows)} problems x {runs}"
     others = [c for c in analysis.summary if c != condition]
     if others:
         return f"{text}, condition {condition} (others: --condition {' | '.join(others)})."
@@ -67,16 +108,12 @@ def shape(analysis: Analysis, condition: str) -> str:
 
 def these(analysis: Analysis, condition: str) -> str:
     """Name the problems at hand."""
-    return f"these {_range(s.n_problems for s in analysis.ranked(condition))} problems"
+    return f"these {reach(s.n_problems for s in analysis.ranked(condition))} problems"
 
 
-def precision(analysis: Analysis, condition: str) -> dict[str, str]:
-    """Say how sure a score is, for both questions, `+-1 to +-3 points`."""
-    rows = analysis.ranked(condition)
-    return {
-        these(analysis, condition): _half_widths(rows, "fixed_t"),
-        "new ones like them": _half_widths(rows, shown_interval(rows[0])),
-    }
+def counted(analysis: Analysis, condition: str) -> list[System]:
+    """Return the systems that medians count, best first."""
+    return [s for s in analysis.ranked(condition) if s.model not in analysis.excluded]
 
 
 def shown_interval(system: System) -> str:
@@ -84,81 +121,58 @@ def shown_interval(system: System) -> str:
     return "clustered_wilson" if system.intervals["clustered_wilson"] else "clustered_normal"
 
 
-def pooling(analysis: Analysis, condition: str) -> str:
-    """Say what counting all runs as independent would claim, and how wrong it is."""
-    rows = [s for s in analysis.ranked(condition) if s.model not in analysis.excluded]
-    wide = _median_ratio(rows, shown_interval(rows[0]), "pooled_wilson")
-    narrow = _median_ratio(rows, "pooled_wilson", "fixed_t")
-    if wide is None:
-        return ""
-    text = f"Counting all runs as independent says {_half_widths(rows, 'pooled_wilson')}"
-    if narrow is None or rows[0].n_runs == 1:
-        return text + "."
-    return (
-        f"{text}: the interval for new problems is {wide:.1f} times that (median), and that is "
-        f"{narrow:.1f} times the interval for these."
-    )
+def width(system: System, name: str) -> float | None:
+    """Return the width of a named interval, None where it does not exist."""
+    limits = system.intervals[name]
+    return limits and limits[1] - limits[0]
+
+
+def half_widths(rows: Iterable[System], name: str, unknown: str = NOT_SHOWN) -> str:
+    """Return half the widths of the systems' intervals, `+-1 to +-3 points`."""
+    halves = [50 * w for s in rows if (w := width(s, name)) is not None]
+    if not halves:
+        return unknown
+    digits = 0 if min(halves) >= 0.95 else 1
+    return f"{' to '.join(dict.fromkeys(f'+-{f(halves):.{digits}f}' for f in (min, max)))} points"
+
+
+def precision(analysis: Analysis, condition: str) -> dict[str, str]:
+    """Say how sure a score is, for both questions."""
+    rows = analysis.ranked(condition)
+    return {
+        these(analysis, condition): half_widths(rows, "fixed_t", _no_answer(rows)),
+        NEW: half_widths(rows, shown_interval(rows[0])),
+    }
 
 
 def apart(analysis: Analysis, condition: str) -> dict[str, str]:
     """Say how many neighbours are told apart, for both questions."""
     pairs = analysis.adjacent(condition)
-    answers = {}
-    for what, resolved in (
-        (these(analysis, condition), [p.fixed.resolved for p in pairs]),
-        ("new ones like them", [p.resolved for p in pairs]),
-    ):
-        if all(r is None for r in resolved):
-            answers[what] = "needs two runs of a problem"
-            continue
-        yes = sum(bool(r) for r in resolved)
-        answers[what] = f"{yes} apart, {len(resolved) - yes} not"
-    return answers
+
+    def told(resolved: list[bool | None]) -> str:
+        yes = sum(map(bool, resolved))
+        none = set(resolved) == {None}
+        return _no_answer(pairs) if none else f"{yes} apart, {len(resolved) - yes} not"
+
+    return {
+        these(analysis, condition): told([p.fixed.resolved for p in pairs]),
+        NEW: told([p.resolved for p in pairs]),
+    }
 
 
-def resolved_names(analysis: Analysis, condition: str) -> str:
-    """Name the neighbours told apart on new problems."""
-    found = [p for p in analysis.adjacent(condition) if p.resolved]
-    if not found:
-        return "No neighbours are told apart on new problems."
-    if len(found) > 4:
-        return f"{len(found)} neighbours are told apart on new problems."
-    names = "; ".join(f"{p.model_a} above {p.model_b}" for p in found)
-    survive = sum(p.p_adjusted < 1 - analysis.settings.level for p in found)
-    return (
-        f"On new problems: {names}. Corrected for asking {len(analysis.adjacent(condition))} "
-        f"questions at once (Holm), {survive} of these stay apart."
-    )
+def pair_text(pair: Pair, candidate: str | None = None) -> dict[str, str]:
+    """Say whether a pair is told apart, or its candidate got worse, for both questions."""
 
+    def answer(row: Pair | Fixed) -> str:
+        if row.resolved is None:
+            return _no_answer([pair])
+        low, high = row.interval
+        if candidate == pair.model_b:
+            low, high = -high, -low
+        yes = "NO, BETTER" if candidate and high > 0 else "YES"
+        return f"{yes if row.resolved else 'NOT SHOWN':<11}{signed_limits((low, high))}"
 
-def more_runs(analysis: Analysis, condition: str) -> dict[str, str]:
-    """Say what endless runs could narrow, from the runs at hand."""
-    summary = analysis.summary[condition]
-    answers = {}
-    if summary.remaining_narrowing:
-        middle, _, most = summary.remaining_narrowing
-        several = summary.n_systems > 1
-        answers["a score"] = f"{100 * middle:.0f} % narrower" + (
-            f" (median; at most {100 * most:.0f} %)" if several else ""
-        )
-    if summary.adjacent_remaining_narrowing is not None:
-        several = summary.adjacent_total > 1
-        answers["a difference of two"] = (
-            f"{100 * summary.adjacent_remaining_narrowing:.0f} % narrower"
-            + (" (median of neighbours)" if several else "")
-        )
-    return answers
-
-
-def from_one_run(analysis: Analysis, condition: str) -> str:
-    """Say what endless runs could narrow, seen from a single run."""
-    summary = analysis.summary[condition]
-    if not summary.max_narrowing:
-        return ""
-    text = f"From a single run: a score {100 * summary.max_narrowing[0]:.0f} %"
-    if summary.adjacent_ceiling is not None:
-        text += f", a difference {100 * (1 - summary.adjacent_ceiling**-0.5):.0f} %"
-    return text + "."
+    return {f"these {pair.n_problems} problems": answer(pair.fixed), NEW: answer(pair)}
 
 
 def pooled_ratio(summary: Summary) -> float | None:
@@ -173,148 +187,106 @@ def pooled_ratio(summary: Summary) -> float | None:
     return summary.within[0] / summary.between[0] or None
 
 
-def allocation_rule(analysis: Analysis, condition: str) -> str:
-    """Say from which price of a problem on repetition pays."""
-    ratio = pooled_ratio(analysis.summary[condition])
-    if ratio is None:
-        return "When repetition pays cannot be said: the components are not identified."
-    price = _count(f"{allocation.break_even(ratio, 1):.0f}", "run")
-    text = f"A second run pays when a new problem costs over {price}"
-    runs = {s.n_runs for s in analysis.ranked(condition)}
-    if len(runs) == 1 and (r := runs.pop()) and r > 1:
-        low, high = allocation.break_even(ratio, r - 1), allocation.break_even(ratio, r)
-        text += f"; {r} runs are best from {low:.0f} to {high:.0f}"
-    return text + ". Otherwise buy problems."
-
-
-def pair_text(pair: Pair) -> dict[str, str]:
-    """Say what a pair's data show about both questions."""
-    return {
-        f"these {pair.n_problems} problems": _verdict(pair.fixed.resolved, pair.fixed.interval),
-        "new ones like them": _verdict(pair.resolved, pair.interval),
-    }
-
-
 def leaderboard(analysis: Analysis, condition: str) -> pd.DataFrame:
     """Return the table of a condition: scores, both intervals, rank set."""
-    import pandas as pd
-
-    rank_sets = {r.model: ranks(r.rank_set) for r in analysis.ranks if r.condition == condition}
-    rows = analysis.ranked(condition)
+    sets = {r.model: r.rank_set for r in analysis.ranks if r.condition == condition}
     table = pd.DataFrame(
         {
-            "model": [s.model + (" *" if s.model in analysis.excluded else "") for s in rows],
-            "score": [points(s.mean) for s in rows],
-            these(analysis, condition).removesuffix(" problems"): [
-                limits(s.intervals["fixed_t"]) for s in rows
-            ],
-            "new ones": [limits(s.intervals[shown_interval(s)]) for s in rows],
-            "rank": [rank_sets.get(s.model, "") for s in rows],
-            "all right": ["" if s.retry_free is None else f"{s.retry_free * s.n_problems:.0f}"
-                          for s in rows],
+            "model": s.model + " *" * (s.model in analysis.excluded),
+            **_scores(s),
+            "rank": reach(sets[s.model], "-") if s.model in sets else "",
+            "all right": "" if s.retry_free is None else f"{s.retry_free * s.n_problems:.0f}",
         }
-    )  # fmt: skip
-    return table.loc[:, (table != "").any()]
+        for s in analysis.ranked(condition)
+    )
+    at_hand = these(analysis, condition).removesuffix(" problems")
+    return table.loc[:, (table != "").any()].rename(columns={"these": at_hand})
 
 
 def group_table(
     pooled: Analysis, groups: Mapping[str, Analysis], by: str, condition: str
 ) -> pd.DataFrame:
-    """Return one row for each group and model, then the macro and the micro score."""
-    import pandas as pd
+    """Return one row for each model and group, then the macro and the micro score."""
 
     def row(group: str, s: System) -> dict[str, str]:
-        return {
-            by: group,
-            "model": s.model,
-            "problems": str(s.n_problems),
-            "score": points(s.mean),
-            "these": limits(s.intervals["fixed_t"]),
-            "new ones": limits(s.intervals[shown_interval(s)]),
-            "ceiling": _ceiling(s),
-        }
+        counts = {by: group, "model": s.model, "problems": str(s.n_problems)}
+        return counts | _scores(s) | {"ceiling": _ceiling(s)}
 
     rows = []
     for s in pooled.ranked(condition):
-        own = [
-            (value, r)
-            for value, a in groups.items()
-            for r in a.systems
-            if (r.model, r.condition) == (s.model, condition)
-        ]
-        rows += [row(value, r) for value, r in own]
-        if not own:
-            continue
-        macro = sum(r.mean for _, r in own) / len(own)
-        rows.append(dict.fromkeys(rows[-1], "") | {by: "macro", "score": points(macro)})
-        rows.append(row("micro", s))
-    table = pd.DataFrame(rows)
+        systems = ((value, r) for value, a in groups.items() for r in a.ranked(condition))
+        own = [(value, r) for value, r in systems if r.model == s.model]
+        if own:
+            macro = statistics.fmean(r.mean for _, r in own)
+            rows += [row(value, r) for value, r in own]
+            rows += [{by: "macro", "score": points(macro)}, row("micro", s)]
+    table = pd.DataFrame(rows).fillna("")
     return table if table["model"].nunique() > 2 else table.drop(columns="model")
 
 
 def component_table(analysis: Analysis, condition: str) -> pd.DataFrame:
     """Return the variance components of a condition's systems, best first."""
-    import pandas as pd
 
-    def ceiling_limits(interval: Limits) -> str:
-        if interval is None:
-            return NOT_SHOWN
-        return " to ".join("no limit" if v is None else f"{v:.2f}" for v in interval)
+    def ends(interval: Limits) -> str:
+        found = dict.fromkeys(_form(v, ".2f", "no limit") for v in interval or ())
+        return " to ".join(found) or NOT_SHOWN
 
-    rows = analysis.ranked(condition)
     return pd.DataFrame(
         {
-            "model": [s.model for s in rows],
-            "within": [_number(s.within) for s in rows],
-            "between": [_number(s.between) for s in rows],
-            "icc": [_number(s.icc) for s in rows],
-            "ceiling": [_ceiling(s) for s in rows],
-            "interval": [ceiling_limits(s.ceiling_interval_bca) for s in rows],
+            "model": s.model,
+            **{key: _form(getattr(s, key)) for key in ("within", "between", "icc")},
+            "ceiling": _ceiling(s),
+            "interval": ends(s.ceiling_interval_bca),
         }
+        for s in analysis.ranked(condition)
     )
 
 
-def _number(value: float | None) -> str:
-    return NOT_SHOWN if value is None else f"{value:.4f}"
-
-
-def _ceiling(system: System) -> str:
-    if system.ceiling is None and system.between is not None:
-        return "no upper limit"
-    return _number(system.ceiling)
-
-
-def _verdict(resolved: bool | None, interval: Limits) -> str:
-    if resolved is None:
-        return "needs two runs of a problem, and a verdict that changed"
-    return ("YES        " if resolved else "NOT SHOWN  ") + signed_limits(interval)
-
-
-def _half_widths(rows: Iterable[System], name: str) -> str:
-    widths = [(i[1] - i[0]) / 2 for s in rows if (i := s.intervals[name])]
-    if not widths:
-        return "needs two runs of a problem"
-    low, high = (f"{100 * w:.{0 if 100 * min(widths) >= 0.95 else 1}f}" for w in
-                 (min(widths), max(widths)))  # fmt: skip
-    return f"+-{low} points" if low == high else f"+-{low} to +-{high} points"
-
-
-def _median_ratio(rows: Sequence[System], wide: str, narrow: str) -> float | None:
-    ratios = sorted(
-        (a[1] - a[0]) / (b[1] - b[0])
-        for s in rows
-        if (a := s.intervals[wide]) and (b := s.intervals[narrow])
+def rank_table(analysis: Analysis, condition: str) -> pd.DataFrame:
+    """Return ranks with what the data cannot rule out, best first."""
+    return pd.DataFrame(
+        {
+            "model": r.model,
+            "rank": str(r.rank),
+            "not ruled out": reach(r.rank_set, "-"),
+            "interval": reach(r.rank_interval, "-"),
+            "by two-level law": reach(r.two_level.rank_interval, "-"),
+            "first in": percent(r.p_first),
+            "in top three in": percent(r.p_top3),
+        }
+        for r in analysis.ranks
+        if r.condition == condition
     )
-    middle = len(ratios) // 2
-    if not ratios:
-        return None
-    return ratios[middle] if len(ratios) % 2 else (ratios[middle - 1] + ratios[middle]) / 2
 
 
-def _count(n: int | str, what: str) -> str:
-    return f"{n} {what}" if str(n) == "1" else f"{n} {what}s"
+def condition_table(analysis: Analysis, most: int = 60) -> pd.DataFrame:
+    """Return differences of two conditions with both intervals, the first `most` rows."""
+    return pd.DataFrame(
+        {
+            "model": r.model,
+            "conditions": f"{r.condition_a} less {r.condition_b}",
+            "points": points(r.difference),
+            "these problems": signed_limits(r.fixed.interval),
+            NEW: signed_limits(r.interval),
+            "smallest found 4 times in 5": points(r.mdd) if r.mdd else None,
+        }
+        for r in analysis.condition_pairs[:most]
+    )
 
 
-def _range(values: Iterable[int]) -> str:
-    found = sorted(set(values))
-    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
+def _scores(s: System) -> dict[str, str]:
+    new = limits(s.intervals[shown_interval(s)])
+    return {"score": points(s.mean), "these": limits(s.intervals["fixed_t"]), "new ones": new}
+
+
+def _form(value: float | None, form: str = ".4f", unknown: str = NOT_SHOWN) -> str:
+    return unknown if value is None else format(value, form)
+
+
+def _ceiling(s: System) -> str:
+    return _form(s.ceiling, unknown=NOT_SHOWN if s.between is None else no_ceiling(s))
+
+
+def _no_answer(rows: Iterable[System | Pair]) -> str:
+    """Say why there is no answer on these problems."""
+    return NEEDS_CHANGE if all(r.within is None for r in rows) else STEADY

@@ -93,7 +93,7 @@ class Difference:
     ceiling: float | None
     ceiling_interval: Limits
     remaining_narrowing: float | None
-    mdd: float
+    mdd: float | None
     fixed: Fixed
     two_level: TwoLevel
     method: str

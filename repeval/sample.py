@@ -21,15 +21,10 @@ IntArray = NDArray[np.int64]
 class Sample:
     """Outcomes of one system on N problems with R_i runs each.
 
-    Parameters
+    Attributes
     ----------
     runs : (N,) int array
         Runs per problem, R_i >= 1.
-    rate : (N,) float array
-        Pass rate (mean outcome) of each problem, p̂_i.
-    noise : (N,) float array
-        The problem's own unbiased within-problem variance v_i, for 0/1 outcomes
-        R_i/(R_i-1) p̂_i (1-p̂_i); NaN where R_i = 1.
     passes : (N,) int array or None
         Passes k_i; None where outcomes are scores between 0 and 1.
     scores : (N, max R_i) float array or None
@@ -37,13 +32,31 @@ class Sample:
     """
 
     runs: IntArray
-    rate: FloatArray
-    noise: FloatArray
     passes: IntArray | None = None
     scores: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.runs)
+
+    @functools.cached_property
+    def rate(self) -> FloatArray:
+        """Pass rate (mean outcome) of each problem, p̂_i."""
+        return self.passes / self.runs if self.binary else np.nanmean(self.scores, axis=1)
+
+    @functools.cached_property
+    def noise(self) -> FloatArray:
+        """The problem's own unbiased variance v_i, for 0/1 R_i/(R_i-1) p̂_i(1-p̂_i).
+
+        NaN where R_i = 1.
+        """
+        if self.binary:
+            squares = self.runs * self.rate * (1 - self.rate)
+        else:
+            squares = np.nansum((self.scores - self.rate[:, None]) ** 2, axis=1)
+            # Rounding leaves some 1e-34 where all runs of a problem agree; that is no noise.
+            squares[np.nanmax(self.scores, axis=1) == np.nanmin(self.scores, axis=1)] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.runs > 1, squares / (self.runs - 1), np.nan)
 
     @property
     def binary(self) -> bool:
@@ -58,17 +71,17 @@ class Sample:
     @functools.cached_property
     def lattice(self) -> int:
         """Number of steps L into which 1 is divided so that every p̂_i is a multiple of 1/L."""
-        return math.lcm(*map(int, np.unique(self.runs)))
+        return math.lcm(*self.distinct_runs)
+
+    @functools.cached_property
+    def distinct_runs(self) -> list[int]:
+        """The different numbers of runs, in rising order."""
+        return (self.runs[:1] if self.equal_runs else np.unique(self.runs)).tolist()
 
     def take(self, index: NDArray[Any]) -> Sample:
         """Return the problems at `index` (positions or a mask)."""
-        return Sample(
-            self.runs[index],
-            self.rate[index],
-            self.noise[index],
-            None if self.passes is None else self.passes[index],
-            None if self.scores is None else self.scores[index],
-        )
+        passes, scores = (None if a is None else a[index] for a in (self.passes, self.scores))
+        return Sample(self.runs[index], passes, scores)
 
 
 def from_counts(passes: ArrayLike, runs: ArrayLike) -> Sample:
@@ -83,14 +96,12 @@ def from_counts(passes: ArrayLike, runs: ArrayLike) -> Sample:
     """
     k = _integers(passes, "passes")
     r = _integers(np.broadcast_to(np.asarray(runs), k.shape), "runs")
-    if (r < 1).any():
+    if r.min() < 1:
         raise ValueError(f"runs must be at least 1; problem {_first(r < 1)} has fewer")
-    if (bad := (k < 0) | (k > r)).any():
-        raise ValueError(f"passes must lie between 0 and runs; problem {_first(bad)} does not")
-    rate = k / r
-    with np.errstate(divide="ignore", invalid="ignore"):
-        noise = np.where(r > 1, r / (r - 1) * rate * (1 - rate), np.nan)
-    return Sample(r, rate, noise, passes=k)
+    if k.min() < 0 or (k > r).any():
+        bad = _first((k < 0) | (k > r))
+        raise ValueError(f"passes must lie between 0 and runs; problem {bad} does not")
+    return Sample(r, passes=k)
 
 
 def from_scores(scores: ArrayLike) -> Sample:
@@ -109,13 +120,7 @@ def from_scores(scores: ArrayLike) -> Sample:
     runs = seen.sum(axis=1)
     if ((y == 0) | (y == 1) | ~seen).all():
         return from_counts(np.nansum(y, axis=1), runs)
-    rate = np.nanmean(y, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        noise = np.nansum((y - rate[:, None]) ** 2, axis=1) / (runs - 1)
-    # Rounding leaves some 1e-34 where all runs of a problem agree; that is no noise.
-    noise[np.nanmax(y, axis=1) == np.nanmin(y, axis=1)] = 0.0
-    noise[runs == 1] = np.nan
-    return Sample(runs, rate, noise, scores=y)
+    return Sample(runs, scores=y)
 
 
 def variance(values: FloatArray) -> float:
@@ -152,10 +157,12 @@ def _integers(values: ArrayLike, what: str) -> IntArray:
         raise ValueError(f"{what} must be a one-dimensional array, not of shape {array.shape}")
     if array.dtype.kind not in "buif":
         raise ValueError(f"{what} must be whole numbers, not of type {array.dtype}")
-    # Past 2^53 a float no longer tells whole numbers apart; nobody has that many runs.
-    if (bad := ~((np.abs(array.astype(float)) < 2**53) & (array == np.rint(array)))).any():
-        raise ValueError(f"{what} must be whole numbers; problem {_first(bad)} is not")
-    return array.astype(np.int64)
+    if array.dtype.kind == "f":
+        # Past 2^53 a float no longer tells whole numbers apart; nobody has that many runs.
+        bad = ~((np.abs(array) < 2**53) & (array == np.rint(array)))
+        if bad.any():
+            raise ValueError(f"{what} must be whole numbers; problem {_first(bad)} is not")
+    return array.astype(np.int64, copy=False)
 
 
 def _first(mask: NDArray[np.bool_]) -> int:

@@ -1,4 +1,4 @@
-"""The one-screen answer: sections of `report.py` laid out for a terminal or as Markdown."""
+"""The one-screen answer: `report` and `sentences` laid out for a terminal or as Markdown."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from repeval import report
-from repeval.analysis import Analysis
+from repeval import report, sentences
 from repeval.comparison import minimum_detectable
 from repeval.components import difference_components
 from repeval.notices import RepevalError
+from repeval.report import points
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from repeval.analysis import Analysis
     from repeval.outcomes import Outcomes
 
 WIDTH = 80
@@ -26,7 +27,7 @@ NAME = 26
 
 @dataclass
 class Section:
-    """A question, the answers to it by case, sentences below, and a table."""
+    """A question, the answers to it by case, a table, and sentences below."""
 
     title: str
     answers: dict[str, str] = field(default_factory=dict)
@@ -48,218 +49,172 @@ def one_screen(
 ) -> str:
     """Answer the questions a user asks, on one screen.
 
-    Parameters
-    ----------
-    analysis, outcomes
-        The analysis and what it was made from.
-    condition : str, optional
-        The condition to show; the data set's first by default.
-    pair : (baseline, candidate), optional
-        Ask first whether the candidate got worse.
-    everything : bool
-        All systems instead of the first eight, and the notices in full.
-    components : bool
-        Add the variance components, ICC and ceilings.
-    markdown : bool
-        Markdown instead of plain text.
-    groups, by
-        Analyses for each value of the label column `by`, shown in place of the pooled answer.
+    `pair` is (baseline, candidate): did the second get worse? `groups` are analyses for each value
+    of the label column `by`, shown in place of the pooled answers; `everything` shows all systems.
     """
-    if condition is None:
-        condition = analysis.condition
-    elif condition not in analysis.summary:
-        names = ", ".join(analysis.summary)
-        raise RepevalError("unknown-condition", f"no condition {condition!r}; there are: {names}")
+    condition = analysis.condition if condition is None else condition
+    if condition not in analysis.summary:
+        known = ", ".join(analysis.summary)
+        raise RepevalError("unknown-condition", f"no condition {condition!r}; there are: {known}")
+    about = analysis, condition
     head = [report.STAND_IN] if analysis.source.basis == "stand-in" else []
-    head.append(f"{analysis.source.name}: {report.shape(analysis, condition)}")
-    sections = _comparison(analysis, outcomes, condition, *pair) if pair else []
+    head.append(f"{analysis.source.name}: {report.shape(*about)}")
+    sections = _comparison(*about, outcomes, *pair) if pair else []
     if groups:
-        table = report.group_table(analysis, groups, by or "", condition)
-        notes = ["macro: every group counts the same; micro: every problem does."]
+        below = ["macro: every group counts the same; micro: every problem does."]
         if alone := sorted(set(outcomes.labels[by]) - set(groups)):
-            notes.append(f"Left out, with fewer than two problems: {', '.join(alone)}.")
-        sections.append(Section(f"ONE ANSWER FOR EACH {by}", sentences=notes, table=table))
+            below.append(f"Left out, with fewer than two problems: {', '.join(alone)}.")
+        table = report.group_table(analysis, groups, by or "", condition)
+        sections.append(Section(f"ONE ANSWER FOR EACH {by}", {}, below, table))
     else:
-        sections += [
-            _precision(analysis, condition),
-            _apart(analysis, condition),
-            _more_runs(analysis, condition),
-            _leaderboard(analysis, condition, everything),
-        ]
+        sections += [*_pooled(*about), _leaderboard(*about, everything)]
     if components:
-        table = report.component_table(analysis, condition)
+        table = report.component_table(*about)
         sections.append(Section("VARIANCE COMPONENTS", table=table))
-    render = _markdown if markdown else _plain
-    notes = list(dict.fromkeys(f"{n.text} [{n.code}]" for n in analysis.notices))
+    # Who answers by a column need not be told to.
+    told = by and f"--by {by} "
+    notes = [f"{n.text} [{n.code}]" for n in analysis.notices if not (told and told in n.text)]
+    notes = list(dict.fromkeys(notes))
     shown = [s for s in sections if s.answers or s.table is not None]
-    return render(head, shown, notes, everything)
+    lines = _markdown(head, shown, notes) if markdown else _plain(head, shown, notes, everything)
+    return "\n".join(lines) + "\n"
 
 
-def _precision(analysis: Analysis, condition: str) -> Section:
-    return Section(
-        "HOW SURE IS A SCORE?",
-        report.precision(analysis, condition),
-        [report.pooling(analysis, condition)],
-    )
-
-
-def _apart(analysis: Analysis, condition: str) -> Section:
+def _pooled(*about) -> list[Section]:
+    """Ask what is asked of all problems at once."""
+    sections = [
+        Section("HOW SURE IS A SCORE?", report.precision(*about), [sentences.pooling(*about)]),
+        Section(
+            "WHAT WOULD MORE RUNS BUY?  for new problems, at most, with endless runs",
+            sentences.more_runs(*about),
+            [sentences.from_one_run(*about), sentences.allocation_rule(*about)],
+        ),
+    ]
+    analysis, condition = about
     pairs = analysis.adjacent(condition)
-    if not pairs:
-        return Section("WHO IS TOLD APART?")
     if len(pairs) == 1:
-        p = pairs[0]
-        sentence = f"{p.model_a} leads {p.model_b} by {report.points(p.difference)} points."
-        return Section("ARE THE TWO TOLD APART?", report.pair_text(p), [sentence])
-    return Section(
-        f"WHO IS TOLD APART?  {len(pairs)} pairs of neighbours",
-        report.apart(analysis, condition),
-        [report.resolved_names(analysis, condition)],
-    )
-
-
-def _more_runs(analysis: Analysis, condition: str) -> Section:
-    return Section(
-        "WHAT WOULD MORE RUNS BUY?  at most, with endless runs of these problems",
-        report.more_runs(analysis, condition),
-        [report.from_one_run(analysis, condition), report.allocation_rule(analysis, condition)],
-    )
+        (p,) = pairs
+        leads = f"{p.model_a} and {p.model_b} are level."
+        if gap := _gap(p.difference):
+            leads = f"{p.model_a} leads {p.model_b} by {gap}."
+        sections.insert(1, Section("ARE THE TWO TOLD APART?", report.pair_text(p), [leads]))
+    elif pairs:
+        title = f"WHO IS TOLD APART?  {len(pairs)} pairs of neighbours"
+        names = sentences.resolved_names(*about)
+        sections.insert(1, Section(title, report.apart(*about), [names]))
+    return sections
 
 
 def _leaderboard(analysis: Analysis, condition: str, everything: bool) -> Section:
     table = report.leaderboard(analysis, condition)
-    more = len(table) - SHOWN
-    title = "THE SCORES" if len(table) <= SHOWN or everything else f"TOP {SHOWN} OF {len(table)}"
-    sentences = []
-    if more > 0 and not everything:
+    total, below = len(table), []
+    if total > SHOWN and not everything:
         table = table.head(SHOWN)
-        sentences.append(f"... {more} more: --all.")
+        below.append(f"... {total - SHOWN} more: --all.")
     if "rank" in table:
-        sentences.append("rank: what the data cannot rule out, for one model at a time.")
+        below.append("rank: what the data cannot rule out, for one model at a time.")
     if analysis.excluded:
-        sentences.append("* left out of medians: settings differ from the others.")
-    return Section(title, sentences=sentences, table=table)
+        below.append("* left out of medians: settings differ from the others.")
+    title = "THE SCORES" if len(table) == total else f"TOP {SHOWN} OF {total}"
+    return Section(title, {}, below, table)
 
 
 def _comparison(
-    analysis: Analysis, outcomes: Outcomes, condition: str, baseline: str, candidate: str
+    analysis: Analysis, condition: str, outcomes: Outcomes, baseline: str, candidate: str
 ) -> list[Section]:
     """Ask whether the candidate got worse than the baseline."""
-    b, a, problems = outcomes.pair((candidate, condition), (baseline, condition))
+    b, a, _ = outcomes.pair((candidate, condition), (baseline, condition))
     row = analysis.pair(condition, baseline, candidate)
-    sign = 1 if row.model_a == candidate else -1
-
-    def turned(interval: report.Limits) -> report.Limits:
-        return interval if sign == 1 or interval is None else (-interval[1], -interval[0])
-
-    def verdict(resolved: bool | None, interval: report.Limits) -> str:
-        if resolved is None:
-            return "needs two runs of a problem, and a verdict that changed"
-        worse = "YES" if resolved and turned(interval)[1] < 0 else "NO, BETTER"
-        return f"{worse if resolved else 'NOT SHOWN':<11}{report.signed_limits(turned(interval))}"
-
     change = b.rate - a.rate
     c = difference_components(b, a)
-    level = analysis.settings.level
-    seen = f"{report.points(row.mdd)} (new)"
-    if c.run_noise > 0:
-        these = minimum_detectable(c.fixed_variance, level)
-        seen = f"{report.points(these)} points (these problems), {seen}"
-    answers = {
-        f"on these {len(problems)} problems": verdict(row.fixed.resolved, row.fixed.interval),
-        "on new ones like them": verdict(row.resolved, row.interval),
-    }
-    direction = "lower" if change.mean() < 0 else "higher"
-    sentences = [
-        f"{report.points(b.rate.mean())} % against {report.points(a.rate.mean())} %, "
-        f"{report.points(abs(change.mean()))} points {direction}.",
-        f"{(change < 0).sum()} problems got worse, {(change > 0).sum()} better, "
-        f"{(change == 0).sum()} the same.",
-        f"A true change is seen 4 times in 5 if it is {seen}.",
+    gap = _gap(abs(change.mean()))
+    moved = f"{gap} {'lower' if change.mean() < 0 else 'higher'}" if gap else "level"
+    below = [
+        f"{points(b.rate.mean())} % against {points(a.rate.mean())} %, {moved}.",
+        f"Problems that got worse: {(change < 0).sum()}, better: {(change > 0).sum()}, "
+        f"the same: {(change == 0).sum()}.",
     ]
-    first = Section(f"DID {candidate} GET WORSE THAN {baseline}?", answers, sentences)
-    if row.remaining_narrowing is None or row.interval is None:
-        return [first]
-    half = (row.interval[1] - row.interval[0]) / 2
-    endless = half * (1 - row.remaining_narrowing)
-    # Doubling R halves the run noise; doubling N halves everything.
-    twice = half * (1 - c.aleatoric_share / 2) ** 0.5
-    buys = {
-        "twice the runs of both": f"+-{report.points(twice)}",
-        "endless runs of both": f"+-{report.points(endless)}",
-        "twice the problems": f"+-{report.points(half / 2**0.5)}",
-    }
-    now = f"now +-{report.points(half)} points on new problems"
-    return [first, Section(f"WHAT WOULD HELP THIS PAIR?  {now}", buys)]
+    smallest = {"these problems": 0.0, "new ones": row.mdd}
+    if c.run_noise > 0:
+        smallest["these problems"] = minimum_detectable(c.fixed_variance, analysis.settings.level)
+    seen = ", ".join(f"{points(v)} points ({which})" for which, v in smallest.items() if v)
+    if seen:
+        below.append(f"A true change is seen 4 times in 5 if it is {seen}.")
+    title = f"DID {candidate} GET WORSE THAN {baseline}?"
+    answers = {f"on {which}": text for which, text in report.pair_text(row, candidate).items()}
+    sections = [Section(title, answers, below)]
+    if row.remaining_narrowing is not None and row.interval is not None:
+        half = (row.interval[1] - row.interval[0]) / 2
+        # Doubling R halves the run noise, all there is at most; doubling N halves everything.
+        share = min(c.aleatoric_share, 1.0)
+        buys = {
+            "twice the runs of both": f"+-{points(half * (1 - share / 2) ** 0.5)}",
+            "endless runs of both": report.NO_LIMIT,
+            "twice the problems": f"+-{points(half * 0.5**0.5)}",
+        }
+        if share < 1:
+            buys["endless runs of both"] = f"+-{points(half * (1 - share) ** 0.5)}"
+        title = f"WHAT WOULD HELP THIS PAIR?  now +-{points(half)} points on new problems"
+        sections.append(Section(title, buys))
+    return sections
 
 
-def _plain(head: list[str], sections: list[Section], notes: list[str], everything: bool) -> str:
-    lines = [line for text in head for line in textwrap.wrap(_clean(text), WIDTH)]
+def _gap(difference: float) -> str:
+    """Return a difference in points, nothing where it is none."""
+    return "" if float(points(difference)) == 0 else f"{points(difference)} points"
+
+
+def _plain(head: list[str], sections: list[Section], notes: list[str], everything: bool):
+    def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+        return textwrap.wrap(
+            _clean(text), WIDTH, initial_indent=first, subsequent_indent=rest,
+            break_on_hyphens=False,
+        )  # fmt: skip
+
+    for text in head:
+        yield from wrapped(text)
     for section in sections:
-        lines += ["", *textwrap.wrap(_clean(section.title), WIDTH, break_on_hyphens=False)]
-        if section.answers:
-            width = max(map(len, section.answers)) + 2
-            for case, answer in section.answers.items():
-                indent = " " * (width + 2)
-                text = f"  {case:<{width}}{_clean(answer)}"
-                lines += textwrap.wrap(text, WIDTH, subsequent_indent=indent)
+        yield from ["", *wrapped(section.title)]
+        width = max(map(len, section.answers), default=0) + 4
+        for case, answer in section.answers.items():
+            yield from wrapped(answer, f"  {case}".ljust(width), " " * width)
         if section.table is not None:
-            lines += _plain_table(section.table)
-        for sentence in filter(None, section.sentences):
-            lines += textwrap.wrap(
-                _clean(sentence), WIDTH, initial_indent="  ", subsequent_indent="  ",
-                break_on_hyphens=False,
-            )  # fmt: skip
-    if notes:
-        lines.append("")
-        shown = notes if everything else notes[:3]
-        for i, note in enumerate(shown, 1):
-            lines += textwrap.wrap(
-                f"Note {i}. {_clean(note)}", WIDTH, subsequent_indent="  ", break_on_hyphens=False
-            )
-        if len(notes) > len(shown):
-            lines.append(f"{len(notes) - len(shown)} more notes: --all.")
-    return "\n".join(lines) + "\n"
+            yield from _plain_table(section.table)
+        for sentence in section.sentences:
+            yield from wrapped(sentence, "  ", "  ")
+    shown = notes if everything else notes[:3]
+    for i, note in enumerate(shown, 1):
+        yield from [""] * (i == 1) + wrapped(f"Note {i}. {note}", rest="  ")
+    if len(notes) > len(shown):
+        yield f"Further notes: {len(notes) - len(shown)} (--all)."
 
 
 def _plain_table(table: pd.DataFrame) -> list[str]:
-    columns = []
-    for j, name in enumerate(table.columns):
-        cells = [_clean(str(v)) for v in table.iloc[:, j]]
-        if j == 0:
-            cells = [_shortened(c) for c in cells]
-            width = max(map(len, [*cells, name]))
-            columns.append([f"{c:<{width}}" for c in [name, *cells]])
-        else:
-            width = max(map(len, [*cells, name]))
-            columns.append([f"{c:>{width}}" for c in [name, *cells]])
-    return ["  " + "  ".join(row).rstrip() for row in zip(*columns, strict=True)]
+    columns = [[_clean(str(cell)) for cell in (name, *table[name])] for name in table]
+    # Cut long names in their middle: those of one family differ at the end.
+    columns[0] = [c if len(c) <= NAME else f"{c[: NAME - 13]}...{c[-10:]}" for c in columns[0]]
+    widths = [max(map(len, column)) for column in columns]
+    return [
+        "  " + "  ".join([first.ljust(widths[0]), *map(str.rjust, rest, widths[1:])]).rstrip()
+        for first, *rest in zip(*columns, strict=True)
+    ]
 
 
-def _markdown(head: list[str], sections: list[Section], notes: list[str], everything: bool) -> str:
-    lines = [f"**{_escape(head[0])}**", *map(_escape, head[1:])]
+def _markdown(head: list[str], sections: list[Section], notes: list[str]):
+    def row(cells) -> str:
+        return f"| {' | '.join(_escape(' '.join(str(c).split())) for c in cells)} |"
+
+    yield from [f"**{_escape(head[0])}**", *map(_escape, head[1:])]
     for section in sections:
-        lines += ["", f"### {_escape(section.title)}", ""]
+        yield from ["", f"### {_escape(section.title)}", ""]
         if section.answers:
-            lines += ["| | |", "|---|---|"]
-            lines += [
-                f"| {_escape(k)} | {_escape(' '.join(v.split()))} |"
-                for k, v in section.answers.items()
-            ]
+            yield from ["| | |", "|---|---|", *map(row, section.answers.items())]
         if section.table is not None:
-            names = list(section.table.columns)
-            lines += ["| " + " | ".join(map(_escape, names)) + " |", "|---" * len(names) + "|"]
-            for row in section.table.itertuples(index=False):
-                lines.append("| " + " | ".join(_escape(str(v)) for v in row) + " |")
-        lines += ["", *(_escape(s) for s in section.sentences if s)]
+            yield from [row(section.table), "|---" * section.table.shape[1] + "|"]
+            yield from map(row, section.table.itertuples(index=False))
+        yield from ["", *(_escape(s) for s in section.sentences if s)]
     if notes:
-        lines += ["", *(f"{i}. {_escape(n)}" for i, n in enumerate(notes, 1))]
-    return "\n".join(lines) + "\n"
-
-
-def _shortened(name: str) -> str:
-    """Cut a long name in its middle: names of one family differ at the end."""
-    return name if len(name) <= NAME else f"{name[: NAME - 13]}...{name[-10:]}"
+        yield from ["", *(f"{i}. {_escape(n)}" for i, n in enumerate(notes, 1))]
 
 
 def _clean(text: str) -> str:

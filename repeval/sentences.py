@@ -1,140 +1,62 @@
-"""Sentences for the pages of the book, made from an analysis; each holds for any data."""
+"""Whole sentences for terminal, captions and pages; each holds for any data."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from repeval import allocation, report
+from repeval.intervals import normal_quantile
+from repeval.report import NEEDS_RUNS, count, counted, points, spread
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from repeval.analysis import Analysis
-    from repeval.outcomes import Outcomes
+    from repeval.rows import Difference, Pair, System
+
+#: How a figure is said, where {} is the range of its values, and its unit.
+FIGURES = {
+    "within": ("run noise {}", "{:.4f}", 1),
+    "between": ("difficulty spread {}", "{:.4f}", 1),
+    "icc": ("correlation of two runs of a problem {}", "{:.2f}", 1),
+    "design_effect": ("design effect {}", "{:.2f}", 1),
+    "ceiling": ("ceiling {}", "{:.2f}", 1),
+    "aleatoric_share": ("share of run noise in the variance {}", "{:.1f} %", 100),
+    "max_narrowing": ("narrowing by endless runs instead of one {}", "{:.0f} %", 100),
+    "remaining_narrowing": ("narrowing by endless runs from those at hand {}", "{:.0f} %", 100),
+}
+NO_PAIR = "There are no neighbours here: that takes two systems with problems in common."
 
 
-RUN_NOTICES = ("dataset-rule", "dropped-problems", "missing-runs", "filled-runs", "errored-rows")
-
-
-def accounting(outcomes: Outcomes) -> str:
-    """Say how many runs were planned, judged and analysed, and by which rule any are missing."""
-    whole = before_rule(outcomes)
-    text = _systems(len(outcomes.systems))
-    if whole is not None:
-        planned = sum(whole.planned_runs(*s) for s in whole.systems) * len(whole.problems)
-        text += (
-            f", {len(whole.problems)} problems: {planned:,} runs planned, {len(whole.frame):,} "
-            f"judged"
-        )
-    text += f"; {len(outcomes.frame):,} runs on {len(outcomes.problems)} problems analysed."
-    notes = [n.text for n in outcomes.notices if n.code in RUN_NOTICES]
-    return " ".join([text, *(notes or ["No run is missing."])])
-
-
-def dropping(outcomes: Outcomes) -> str:
-    """Say how far leaving out incomplete problems moves, or would move, a score."""
-    whole = before_rule(outcomes)
-    if whole is None:
-        return "How far the rule for missing runs moved the scores cannot be said from these data."
-    lacking = incomplete(whole)
-    if len(lacking) > len(whole.problems) - 2:
-        return "Too many problems lack runs of some system for leaving them out."
-    if not lacking:
-        return "No problem lacks a run, so that none had to be left out."
-    changes = {s: _change_without(whole, s, lacking) for s in whole.systems}
-    (model, condition), most = max(changes.items(), key=lambda item: abs(item[1]))
-    where = model if condition == "default" else f"{model}, {condition}"
-    done = "changes" if len(whole.problems) > len(outcomes.problems) else "would change"
-    what = "the one problem" if len(lacking) == 1 else f"the {len(lacking)} problems"
-    return (
-        f"Leaving out {what} that some system lacks runs of {done} a score by at most "
-        f"{report.points(abs(most), 2)} points ({where})."
-    )
-
-
-def before_rule(outcomes: Outcomes) -> Outcomes | None:
-    """Return the outcomes before a rule dropped or filled any, None where they are not at hand."""
-    if outcomes.policy.missing in (None, "keep", "error"):
-        return outcomes
-    if outcomes.source.basis == "user":
-        return None
-    from repeval import load
-
-    whole = load(missing="keep")
-    return whole if whole.source.sha256 == outcomes.source.sha256 else None
-
-
-def incomplete(outcomes: Outcomes) -> frozenset[str]:
-    """Return the problems that some system lacks runs of."""
-    seen = outcomes.frame.groupby(["model", "condition", "problem"]).size()
-    lacking: set[str] = set()
-    for system in outcomes.systems:
-        runs = seen.loc[system].reindex(outcomes.problems, fill_value=0)
-        lacking |= set(runs.index[runs < outcomes.planned_runs(*system)])
-    return frozenset(lacking)
-
-
-def _change_without(outcomes: Outcomes, system: tuple[str, str], lacking: Collection[str]) -> float:
-    rate = outcomes.system(*system).rate
-    kept = [p not in lacking for p in outcomes.system_problems(*system)]
-    return float(rate[kept].mean() - rate.mean()) if any(kept) else math.nan
-
-
-def parts(analysis: Analysis, condition: str) -> str:
-    """Say the two variance components of the median system in words."""
-    summary = analysis.summary[condition]
-    if not summary.within or not summary.between:
-        return (
-            "Run noise and difficulty cannot be told apart here: that needs two runs of a problem."
-        )
-    who = "For the median system" if summary.n_systems > 1 else "For the one system"
-    text = (
-        f"{who} the run noise is {summary.within[0]:.4f} and the difficulty spread "
-        f"{summary.between[0]:.4f}."
-    )
-    if summary.icc:
-        text += f" Two runs of one problem then correlate at {summary.icc[0]:.2f}"
-        if summary.n_systems > 1:
-            text += f" (from {summary.icc[1]:.2f} to {summary.icc[2]:.2f})"
-        text += "."
-    return text
-
-
-def design_effect(analysis: Analysis, condition: str) -> str:
-    """Say how far counting runs as independent understates variance and width."""
-    effects = [
-        s.design_effect
-        for s in analysis.ranked(condition)
-        if s.model not in analysis.excluded and s.design_effect is not None
-    ]
-    if not effects:
-        return "There is no design effect here: it needs two runs of a problem, and some spread."
-    middle = statistics.median(effects)
-    text = f"Here the {'median ' if len(effects) > 1 else ''}design effect is {middle:.2f}"
-    if middle > 1:
-        narrow = f"{middle**0.5:.2f} times too narrow"
-        return f"{text}: pooling the runs makes intervals for new problems {narrow}."
-    return f"{text}: pooling the runs makes intervals for new problems no narrower."
-
-
-def identified(analysis: Analysis, condition: str) -> str:
-    """Say for how many systems the runs at hand identify the components."""
-    rows = analysis.ranked(condition)
-    known = sum(s.between is not None for s in rows)
-    if known == 0:
-        return (
-            "These data have one run of each problem: run noise, ICC, ceiling and the interval "
-            "for these problems are not identified."
-        )
-    negative = sum(s.between is not None and s.between <= 0 for s in rows)
-    text = f"In these data the components are identified for {known} of {_systems(len(rows))}"
-    if negative:
-        text += f"; for {negative} of them the difficulty spread comes out at or below zero"
-    return text + "."
+def figures(rows: Sequence[System | Pair], *keys: str) -> str:
+    """Say figures of scores, or of the differences of pairs, as ranges with medians."""
+    if not rows:
+        return NO_PAIR
+    who = count(len(rows), "pair" if hasattr(rows[0], "model_a") else "model")
+    measured = [r for r in rows if r.between is not None]
+    known = [r for r in measured if r.within or r.between]
+    if not known:
+        unknown = f"nothing is known about run noise, it {NEEDS_RUNS}"
+        return f"Over {who}: {'nothing varied' if measured else unknown}."
+    if len(known) < len(rows):
+        who = f"{len(known)} of {who} (elsewhere nothing varied, or there is one run)"
+    said = []
+    for key in keys:
+        text, form, unit = FIGURES[key]
+        found = [getattr(r, key) for r in known]
+        # A ceiling that is not finite is no missing figure, and a narrowing by all has no limit.
+        values = [
+            None if v is None or (v >= 1 and "narrowing" in key) else unit * v
+            for v in found
+            if v is not None or key == "ceiling"
+        ]
+        if values:
+            said.append(text.format(spread(values, form)))
+    return f"Over {who}: {'; '.join(said)}."
 
 
 def two_level_inflation(analysis: Analysis, condition: str) -> str:
@@ -144,108 +66,228 @@ def two_level_inflation(analysis: Analysis, condition: str) -> str:
     ----------
     VC Appendix D: the added variance over s²(p̂) is (R-1)/R · (μ_w/R)/s²(p̂).
     """
-    scores = [
-        _inflation(s.aleatoric_share, s.n_runs)
-        for s in analysis.ranked(condition)
-        if s.model not in analysis.excluded and s.aleatoric_share is not None and s.n_runs
-    ]
-    if not scores:
-        return (
-            "The formula says nothing here: it needs one number of runs for all problems, at least "
-            "two, and pass rates that differ."
-        )
-    text = f"For these scores the width grows by {_spread_percent(scores)}"
-    runs = {s.model: s.n_runs for s in analysis.ranked(condition)}
-    pairs = [
-        _inflation(1 - (1 - p.remaining_narrowing) ** 2, runs[p.model_a])
-        for p in analysis.adjacent(condition)
-        if p.remaining_narrowing is not None
-        and runs[p.model_a]
-        and runs[p.model_a] == runs[p.model_b]
-    ]
-    if pairs:
-        text += f", for differences of neighbours by {_spread_percent(pairs)}"
-    return text + "."
-
-
-def _inflation(aleatoric_share: float, runs: int) -> float:
-    return math.sqrt(1 + (runs - 1) / runs * aleatoric_share) - 1
-
-
-def _spread_percent(values: Sequence[float]) -> str:
-    low, middle, high = (100 * f(values) for f in (min, statistics.median, max))
-    if len(values) == 1:
-        return f"{middle:.1f} %"
-    return f"{low:.1f} to {high:.1f} % (median {middle:.1f} %)"
+    scores = [s.aleatoric_share for s in counted(analysis, condition)]
+    left = [p.remaining_narrowing for p in analysis.adjacent(condition)]
+    pairs = [None if v is None else 1 - (1 - v) ** 2 for v in left]
+    runs = analysis.shape["n_runs"]
+    grows = []
+    for what, shares in (("these scores", scores), ("differences of neighbours", pairs)):
+        known = [v for v in shares if v is not None]
+        if known and runs:
+            widths = [100 * (math.sqrt(1 + (1 - 1 / runs) * share) - 1) for share in known]
+            grows.append(f"for {what} by {spread(widths, '{:.1f} %')}")
+    if grows:
+        return f"The width grows {', '.join(grows)}."
+    return (
+        "The formula says nothing here: it needs one number of runs for all problems, at least "
+        "two, and pass rates that differ."
+    )
 
 
 def interval_methods(analysis: Analysis, condition: str) -> str:
     """Say how the bootstrap intervals at hand were computed."""
-    rows = analysis.ranked(condition)
-    ways = Counter(s.methods["two_level"] for s in rows)
-    found = "; ".join(f"{way} ({n} of {_systems(len(rows))})" for way, n in ways.items())
+    ways = Counter(s.methods["two_level"] for s in analysis.ranked(condition))
+    found = "; ".join(f"{way} ({count(n, 'model')})" for way, n in ways.items())
     return f"How the two-level intervals of this page were computed: {found}."
+
+
+def pooling(analysis: Analysis, condition: str) -> str:
+    """Say what counting all runs as independent would claim, and how wrong it is."""
+    rows = counted(analysis, condition)
+    named = (report.shown_interval(rows[0]), "pooled_wilson", "fixed_t")
+    widths = pd.DataFrame([[report.width(s, name) for name in named] for s in rows], dtype=float)
+    if widths[1].isna().all():
+        return ""
+    text = f"Counting all runs as independent says {report.half_widths(rows, 'pooled_wilson')}."
+    if all(s.runs_range == (1, 1) for s in rows):
+        return f"{text} With one run of each problem that is right for new problems."
+    new, these = (f"{(widths[i] / widths[1]).median():.1f}" for i in (0, 2))
+    middle = " (median)" if len(rows) > 1 else ""
+    text += f" The interval for new problems is {new} times as wide{middle}"
+    return text + ("." if widths[2].isna().all() else f", that for these {these} times.")
 
 
 def conditions(analysis: Analysis) -> str:
     """Say for how many models two conditions are told apart, for both questions."""
-    rows = analysis.condition_pairs
-    if not rows:
-        return "No model was run under two conditions here, so that there is nothing to compare."
+    groups: dict[str, list] = {}
+    for r in analysis.condition_pairs:
+        groups.setdefault(f"{r.condition_a} and {r.condition_b}", []).append(r)
     text = []
-    for pair in dict.fromkeys((r.condition_a, r.condition_b) for r in rows):
-        here = [r for r in rows if (r.condition_a, r.condition_b) == pair]
-        n = f"{len(here)} model" + ("" if len(here) == 1 else "s")
-        same = [r.fixed.resolved for r in here if r.fixed.resolved is not None]
-        fixed = f"for {sum(same)} on these" if same else "for none can it be said on these"
-        smallest = statistics.median(r.mdd for r in here)
+    for pair, rows in groups.items():
+        same = [r.fixed.resolved for r in rows if r.fixed.resolved is not None]
         text.append(
-            f"{pair[0]} and {pair[1]}: of {n}, a difference is shown {fixed} problems and for "
-            f"{sum(bool(r.resolved) for r in here)} on new ones. A true difference is found four "
-            f"times in five if it is {report.points(smallest)} points"
-            + (" (median over models)." if len(here) > 1 else ".")
+            f"{pair}: of {count(len(rows), 'model')}, a difference is shown for "
+            f"{sum(same) if same else 'none can it be said'} on these problems and for "
+            f"{sum(bool(r.resolved) for r in rows)} on new ones.{detectable(rows, 'difference')}"
         )
-    return " ".join(text)
+    nothing = "No model was run under two conditions here, so that there is nothing to compare."
+    return " ".join(text) or nothing
 
 
-def condition_table(analysis: Analysis, most: int = 60) -> pd.DataFrame:
-    """Return a row for each model and pair of conditions: difference, both intervals, mdd.
-
-    The first `most` rows only; without two conditions the table is empty.
-    """
-    import pandas as pd
-
-    rows = analysis.condition_pairs[:most]
-    named = list(dict.fromkeys((r.condition_a, r.condition_b) for r in rows))
-    several = len(named) > 1
-    what = "{} less {}".format(*named[0]) if len(named) == 1 else "first less second"
-    return pd.DataFrame(
-        {
-            "model": [r.model for r in rows],
-            **({"first": [r.condition_a for r in rows]} if several else {}),
-            **({"second": [r.condition_b for r in rows]} if several else {}),
-            f"{what}, points": [report.points(r.difference) for r in rows],
-            "these problems": [report.signed_limits(r.fixed.interval) for r in rows],
-            "new ones like them": [report.signed_limits(r.interval) for r in rows],
-            "smallest found 4 times in 5": [report.points(r.mdd) for r in rows],
-        }
+def detectable(rows: Sequence[Difference], what: str) -> str:
+    """Say which true difference is found on new problems, nothing where none varied."""
+    found = [r.mdd for r in rows if r.mdd]
+    middle = " (median)" if len(found) > 1 else ""
+    return (
+        f" A true {what} on new problems is found four times in five if it is "
+        f"{points(statistics.median(found))} points{middle}."
+        if found
+        else ""
     )
 
 
-def _systems(n: int) -> str:
-    return "1 system" if n == 1 else f"{n} systems"
+def resolved_names(analysis: Analysis, condition: str) -> str:
+    """Name the neighbours told apart on new problems, and count them after correction."""
+    pairs = analysis.adjacent(condition)
+    found = [p for p in pairs if p.resolved]
+    if not found:
+        return "No neighbours are told apart on new problems."
+    leads = "; ".join(f"{p.model_a} above {p.model_b}" for p in found)
+    said = f"{leads}." if len(found) <= 4 else f"{len(found)} told apart."
+    stay = sum(p.p_adjusted < 1 - analysis.settings.level for p in found)
+    return (
+        f"On new problems: {said} Still apart when corrected for asking "
+        f"{count(len(pairs), 'question')} at once (Holm): {stay}."
+    )
+
+
+def neighbours(analysis: Analysis, condition: str) -> str:
+    """Say how many neighbours are told apart, for both questions, and which leads are found."""
+    pairs = analysis.adjacent(condition)
+    if not pairs:
+        return NO_PAIR
+    told = "; ".join(f"on {k}: {v}" for k, v in report.apart(analysis, condition).items())
+    return f"Of {count(len(pairs), 'pair')} of neighbours, {told}.{detectable(pairs, 'lead')}"
+
+
+def pooled_z(a: System, b: System) -> float | None:
+    """Return z of the two-proportion test that counts all runs as independent.
+
+    None where it is not defined: outcomes that are not pass or fail, unequal runs, no variance.
+    """
+    if None in (a.n_runs, b.n_runs, a.retry_free, b.retry_free):
+        return None
+    n, m = a.n_problems * a.n_runs, b.n_problems * b.n_runs
+    share = (a.mean * n + b.mean * m) / (n + m)
+    variance = share * (1 - share) * (1 / n + 1 / m)
+    return (a.mean - b.mean) / math.sqrt(variance) if variance > 0 else None
+
+
+def pooled_test(analysis: Analysis, condition: str) -> str:
+    """Compare the neighbours told apart by the pooled test with those on new problems."""
+    scores = {s.model: s for s in analysis.ranked(condition)}
+    pairs = analysis.adjacent(condition)
+    z = [pooled_z(scores[p.model_a], scores[p.model_b]) for p in pairs]
+    if not pairs:
+        return NO_PAIR
+    if None in z:
+        return "The pooled test needs outcomes that are pass or fail, and equal numbers of runs."
+    apart = [abs(v) > normal_quantile(analysis.settings.level) for v in z]
+    new = [bool(p.resolved) for p in pairs]
+    return (
+        f"The pooled test tells {sum(apart)} of {len(pairs)} apart, the resampled problems "
+        f"{sum(new)}; {sum(map(all, zip(apart, new, strict=True)))} by both."
+    )
+
+
+def ranks(analysis: Analysis, condition: str) -> str:
+    """Say how many systems have one rank only, and how many could be first."""
+    sets = [r.rank_set for r in analysis.ranks if r.condition == condition]
+    if not sets:
+        return "There are no ranks here: that takes two systems with problems in common."
+    return (
+        f"Of {len(sets)} models, the data leave {sum(low == 1 for low, _ in sets)} that could be "
+        f"first, and {sum(low == high for low, high in sets)} whose rank is settled."
+    )
+
+
+def problems_needed(analysis: Analysis, condition: str) -> str:
+    """Say how many times the problems would separate the first pair not told apart."""
+    for p in analysis.adjacent(condition):
+        if p.resolved is False and p.difference > 0:
+            half = (p.interval[1] - p.interval[0]) / 2
+            times = max(1.0, (half / p.difference) ** 2)
+            return (
+                f"{p.model_a} and {p.model_b}: the lead is {points(p.difference)} points and half "
+                f"the interval {points(half)}, which takes {times:.1f} times the {p.n_problems} "
+                "problems."
+            )
+    return "No pair of neighbours with different scores is left to tell apart here."
+
+
+def more_runs(analysis: Analysis, condition: str) -> dict[str, str]:
+    """Say what endless runs could narrow, from the runs at hand."""
+    found = analysis.summary[condition]
+    answers = {}
+    if found.remaining_narrowing:
+        middle, _, most = found.remaining_narrowing
+        top = f"for some {report.NO_LIMIT}" if most >= 1 else f"at most {report.percent(most)}"
+        range_ = f" (median{'' if middle >= 1 else f'; {top}'})" if found.n_systems > 1 else ""
+        answers["a score"] = report.narrower(middle) + range_
+    if (middle := found.adjacent_remaining_narrowing) is not None:
+        which = " (median of neighbours)" if found.adjacent_total > 1 else ""
+        answers["a difference of two"] = report.narrower(middle) + which
+    return answers
+
+
+def from_one_run(analysis: Analysis, condition: str) -> str:
+    """Say what endless runs could narrow, seen from a single run."""
+    found = analysis.summary[condition]
+    if not found.max_narrowing:
+        return ""
+    text = f"From a single run: {report.narrower(found.max_narrowing[0])} for a score"
+    if found.adjacent_remaining_narrowing is not None:
+        # Where differences have components and no ceiling, the ceiling is infinite.
+        pair = 1 - (found.adjacent_ceiling or math.inf) ** -0.5
+        text += f", {report.narrower(pair)} for a difference"
+    return text + "."
+
+
+def stability(analysis: Analysis, condition: str, other: str | None) -> str:
+    """Say how far the ceilings move between two conditions."""
+    if other is None:
+        return "There is one condition only, so whether the ceilings last cannot be seen."
+    table = analysis.to_frame().pivot(index="model", columns="condition", values="ceiling")
+    shifts = (table[condition] - table[other]).abs().drop(list(analysis.excluded)).dropna()
+    if shifts.empty:
+        return f"No model has a finite ceiling under both {condition} and {other}."
+    return (
+        f"From {condition} to {other} the ceiling of a model moves by {spread(shifts, '{:.2f}')}, "
+        f"most for {shifts.idxmax()}."
+    )
+
+
+def price(runs: float) -> str:
+    """Return a price in runs with two digits or more, `0.67`, `7.1` or `106`."""
+    return f"{runs:,.{max(1 - math.floor(math.log10(runs)), 0)}f}"
+
+
+def allocation_rule(analysis: Analysis, condition: str) -> str:
+    """Say from which price of a problem on repetition pays."""
+    found = analysis.summary[condition]
+    ratio = report.pooled_ratio(found)
+    if ratio is None:
+        why = f"that {NEEDS_RUNS}"
+        if found.within:
+            why = "no difficulty spread was seen" if found.within[0] else "no run noise was seen"
+        return f"When repetition pays cannot be said: {why}."
+    second = price(allocation.break_even(ratio, 1))
+    text = f"A second run pays when a new problem costs over {second} runs"
+    runs = {s.n_runs for s in analysis.ranked(condition)}
+    if len(runs) == 1 and (r := runs.pop()) and r > 1:
+        low, high = (price(allocation.break_even(ratio, n)) for n in (r - 1, r))
+        text += f"; {r} runs are best from {low} to {high}"
+    return text + ". The cheaper problems are, the fewer runs and the more problems."
 
 
 def pair_allocation(analysis: Analysis, condition: str) -> str:
-    """Say from which price of a problem a second run pays where systems are compared.
-
-    A repetition of a pair costs two runs, and its ratio of run noise to difficulty is its own.
-    """
+    """Say from which price of a problem a second run pays where systems are compared."""
     ceiling = analysis.summary[condition].adjacent_ceiling
     if ceiling is None or ceiling <= 1:
         return "From when repetition pays for a comparison cannot be said here."
-    price = 2 * allocation.break_even(ceiling - 1, 1)
+    # A repetition of a pair costs two runs, and its ratio of run noise to difficulty is its own.
+    second = price(2 * allocation.break_even(ceiling - 1, 1))
     return (
         "For the median difference of two neighbours a second run of both pays when a problem "
-        f"costs over {price:,.{int(price < 10)}f} runs."
+        f"costs over {second} runs."
     )

@@ -8,20 +8,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from repeval import registry
-from repeval.canonical import KEYS
+from repeval import registry, stream
 from repeval.columns import Columns, parse_columns
-from repeval.files import find, read
-from repeval.missing import apply_missing
-from repeval.notices import Notice, RepevalError
-from repeval.outcomes import Outcomes
-from repeval.policy import Policy, Source
-from repeval.records import Part, constant_labels, part_of, refuse_duplicates
+from repeval.files import FORMATS, find, read
+from repeval.findings import TASK_COLUMNS
+from repeval.names import KEYS, in_order
+from repeval.notices import Notice, RepevalError, refused, some
+from repeval.outcomes import Outcomes, Policy, Source
+from repeval.records import constant_labels, part_of, refuse_duplicates
 
 __all__ = ["load"]
 
-MISSING = ("keep", "drop-problem", "fail", "error")
-ERRORS = ("missing", "fail")
+CHOICES = {
+    "missing": (None, "keep", "drop-problem", "fail", "error"),
+    "errors": ("missing", "fail"),
+    "format": (None, *FORMATS),
+}
 
 
 def load(
@@ -68,136 +70,148 @@ def load(
         For anything that cannot be read without guessing; the text says where and what to do.
     """
     mapping = parse_columns(columns)
-    _check_options(missing, errors, scorer, pass_at)
-    entry = None
-    if paths is None:
-        entry = registry.default_dataset()
-        paths = [registry.dataset_path(entry)]
-    tables = [read(file, format) for file in find(paths, format)]
+    _check_options({"missing": missing, "errors": errors, "format": format}, scorer, pass_at)
+    registered = registry.default_dataset() if paths is None else None
+    files = find(registry.dataset_path(registered) if registered else paths, format)
+    if any(stream.is_large(path, format) for path, _ in files):
+        policy = Policy(tuple(sorted(mapping.items())), missing or "keep", errors, format=format)
+        return _streamed(files, policy, pass_at, name)
+    tables = [read(path, model, format) for path, model in files]
     if not tables:
-        raise RepevalError("file-not-found", "No file was given.")
-    sums = [table.sha256 for table in tables]
-    if len(tables) == 1:
-        if entry:
-            registry.check(entry, sums[0])
-            mapping = mapping or registry.fitting_columns(entry, tables[0].frame.columns)
-        else:
-            entry = registry.by_sha256(sums[0])
+        raise refused("file-not-found", "No file was given.")
+    sums = sorted(table.sha256 for table in tables)
+    sha256 = sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
+    if registered:
+        registry.check(registered, sha256)
+        mapping = mapping or registry.fitting_columns(registered, tables[0].columns)
+    entry = registered or registry.by_sha256(sha256) or {}
+
     notices: list[Notice] = []
-    parts = [part_of(table, mapping) for table in tables]
-    for part in parts:
-        notices += [n for n in part.notices if n not in notices]
-    rows = pd.concat([part.keys for part in parts], ignore_index=True)
-    refuse_duplicates(rows, parts)
+    parts = [part_of(table, mapping, notices) for table in tables]
+    rows = pd.concat([part.rows for part in parts], ignore_index=True)
+    texts = pd.concat([part.labels for part in parts], ignore_index=True)
+    refuse_duplicates(rows, texts, parts)
+    labels = constant_labels(texts, rows["problem"])
+    for column in (c for c in texts if c.lower() in TASK_COLUMNS and c not in labels):
+        key = "+".join([column, *parts[0].roles["problem"]])
+        text = (
+            f"Column {column} names {texts[column].nunique()} tasks that share problem ids: rows "
+            f"of one id are taken for one problem. If they are not: --columns problem={key}."
+        )
+        notices.append(Notice("several-tasks", text))
     if pass_at is not None:
         rows["outcome"] = (rows["outcome"] >= pass_at).astype(float).where(rows["outcome"].notna())
         notices.append(Notice("pass-threshold", f"Scores of at least {pass_at:g} pass."))
-    labels = constant_labels(rows["problem"], parts)
-    if task := _mixed_task(labels, parts):
-        notices.append(task)
-
-    rule = missing or (entry or {}).get("missing") or "keep"
-    if entry and missing is None and rule != "keep":
-        notices.append(
-            Notice("dataset-rule", f"The data set's own rule for missing runs is used: {rule}.")
-        )
-    rows = _errors(rows, errors, notices)
-    rows = apply_missing(rows, rule, notices)
+    rule = missing or entry.get("missing") or "keep"
+    if missing is None and rule != "keep":
+        text = f"The data set's own rule for missing runs is used: {rule}."
+        notices.append(Notice("dataset-rule", text))
+    rows = _apply_errors(rows, errors, notices)
+    rows = _apply_missing(rows, rule, notices)
     recorded = rows["outcome"].notna()
     if not recorded.any():
         raise RepevalError("outcome-empty", f"{tables[0].name}: no row has an outcome.")
     if rows["problem"].nunique() < 2:
-        raise RepevalError(
-            "one-problem",
-            f"{tables[0].name}: there is only one problem ({rows['problem'].iloc[0]!r}); "
-            "at least two are needed. If the ids are in another column: --columns problem=COLUMN.",
+        what = f"{tables[0].name}: there is only one problem ({rows['problem'].iloc[0]!r})."
+        raise refused(
+            "one-problem", f"{what} Are ids in another column (--columns problem=COLUMN)?"
         )
+    if not name and entry.get("basis", "user") != "user":
+        name = entry["name"]
     return Outcomes.from_frame(
         rows[recorded],
         labels,
         source=Source(
-            name or _title(parts, entry),
-            _sum_of(sums),
-            (entry or {}).get("basis", "user"),
-            sum(len(table.frame) for table in tables),
-            tuple((entry or {}).get("excluded_systems", ())),
-            (entry or {}).get("default_condition"),
+            name or some(list(dict.fromkeys(table.name for table in tables))),
+            sha256,
+            entry.get("basis", "user"),
+            sum(len(table.rows) for table in tables),
+            tuple(entry.get("excluded_systems", ())),
+            entry.get("default_condition"),
         ),
         policy=Policy(tuple(sorted(mapping.items())), rule, errors, scorer, pass_at, format),
-        notices=notices,
+        notices=list(dict.fromkeys(notices)),
         errored=rows.loc[~recorded, KEYS],
     )
 
 
-def _check_options(missing, errors, scorer, pass_at) -> None:
-    for option, value, known in (("missing", missing, MISSING), ("errors", errors, ERRORS)):
-        if value not in known and not (option == "missing" and value is None):
-            raise RepevalError(
-                "bad-option", f"--{option} {value}: must be one of {', '.join(known)}."
-            )
+def _streamed(
+    files: list[tuple[Path, str | None]], policy: Policy, pass_at: float | None, name: str | None
+) -> Outcomes:
+    """Read a table too large to hold as counts."""
+    if len(files) > 1 or pass_at is not None or policy.missing != "keep":
+        what = "Large tables are read one at a time, as they are: no --pass-at, no --missing."
+        raise refused("large-table", what)
+    (path, model), notices = files[0], []
+    counted = stream.count(path, model, policy.format, dict(policy.columns), notices)
+    source = Source(name or path.name, counted.sha256, n_rows=counted.n_rows)
+    return Outcomes.from_cells(
+        counted.problems, counted.cells, source=source, policy=policy, notices=notices
+    )
+
+
+def _check_options(chosen: dict[str, str | None], scorer, pass_at) -> None:
+    for option, value in chosen.items():
+        if value not in CHOICES[option]:
+            known = ", ".join(filter(None, CHOICES[option]))
+            raise RepevalError("bad-option", f"--{option} {value}: must be one of {known}.")
     if pass_at is not None and not 0 < pass_at <= 1:
         raise RepevalError("bad-option", f"--pass-at {pass_at}: must be above 0 and at most 1.")
     if scorer is not None:
-        raise RepevalError(
-            "scorer-not-used",
-            f"--scorer {scorer}: a table has one outcome column; choose it with "
-            "--columns outcome=COLUMN.",
-        )
+        raise refused("scorer-not-used", f"--scorer {scorer} is for logs with several scorers.")
 
 
-def _errors(rows: pd.DataFrame, errors: str, notices: list[Notice]) -> pd.DataFrame:
+def _apply_errors(rows: pd.DataFrame, errors: str, notices: list[Notice]) -> pd.DataFrame:
     """Apply ``--errors`` to the rows without outcome."""
     empty = rows["outcome"].isna()
-    if empty.any():
-        per = rows.loc[empty, "model"].value_counts()
-        models = ", ".join(f"{m}: {n}" for m, n in per.head(3).items())
-        more = f" and {len(per) - 3} more models" if len(per) > 3 else ""
-        verdict = (
-            "counted as failed" if errors == "fail"
-            else "missing, not failed (--errors fail counts them as failed)"
-        )  # fmt: skip
-        notices.append(
-            Notice(
-                "errored-rows",
-                f"{int(empty.sum()):,} of {len(rows):,} rows have no outcome ({models}{more}): "
-                f"they are {verdict}.",
-            )
-        )
-        if errors == "fail":
-            rows = rows.fillna({"outcome": 0.0})
-    both = int((rows["error"] & ~empty).sum())
-    if both:
-        notices.append(
-            Notice("score-with-error", f"{both:,} rows have an outcome and an error: it counts.")
-        )
-    return rows
+    if both := int((rows["error"] & ~empty).sum()):
+        text = f"{both:,} rows have an outcome and an error: the outcome counts."
+        notices.append(Notice("score-with-error", text))
+    if not empty.any():
+        return rows
+    models = [f"{model}: {n}" for model, n in rows.loc[empty, "model"].value_counts().items()]
+    verdict = (
+        "counted as failed" if errors == "fail"
+        else "missing, not failed (--errors fail counts them as failed)"
+    )  # fmt: skip
+    text = f"{empty.sum():,} of {len(rows):,} rows have no outcome ({some(models)}): they are "
+    notices.append(Notice("errored-rows", f"{text}{verdict}."))
+    return rows.fillna({"outcome": 0.0}) if errors == "fail" else rows
 
 
-def _mixed_task(labels: pd.DataFrame, parts: list[Part]) -> Notice | None:
-    """Remark on a task column whose problem ids are shared, so that it is no label."""
-    for part in parts:
-        for column in part.tasks:
-            values = part.labels[column].nunique()
-            if column not in labels and values > 1:
-                key = "+".join([column, *part.problem])
-                return Notice(
-                    "several-tasks",
-                    f"Column {column} names {values} tasks that share problem ids: rows of one id "
-                    f"are taken for one problem. If they are not: --columns problem={key}.",
-                )
-    return None
+def _apply_missing(rows: pd.DataFrame, rule: str, notices: list[Notice]) -> pd.DataFrame:
+    """Apply ``--missing``.
 
-
-def _sum_of(sums: list[str]) -> str:
-    """SHA-256 of one file, or of the sorted sums of several."""
-    if len(sums) == 1:
-        return sums[0]
-    return hashlib.sha256("".join(sorted(sums)).encode()).hexdigest()
-
-
-def _title(parts: list[Part], entry: registry.Entry | None) -> str:
-    if entry and entry["basis"] != "user":
-        return entry["name"]
-    names = list(dict.fromkeys(part.table.name for part in parts))
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
+    A cell (model, condition, problem) is incomplete if it has fewer outcomes than the most rows
+    of any problem of its system, or no row where another system has the problem.
+    """
+    if rule == "keep":
+        return rows
+    cells = rows.groupby(KEYS[:3])["outcome"].agg(["size", "count"]).unstack(fill_value=0)
+    planned = cells["size"].max(axis=1)
+    lacking = cells["count"].rsub(planned, axis=0).T.unstack()
+    lacking = lacking[lacking > 0]
+    if not len(lacking):
+        return rows
+    if rule == "error":
+        shown = [
+            f"{model!r}, {condition}, problem {problem!r} lacks {n} of {planned[model, condition]}"
+            for (model, condition, problem), n in lacking.items()
+        ]
+        what = f"{lacking.sum():,} runs are missing: {some(shown, sep='; ')}."
+        raise refused("missing-refused", what)
+    if rule == "drop-problem":
+        dropped = in_order(lacking.index.get_level_values("problem"))
+        share = f"{len(dropped)} of {rows['problem'].nunique()} problems"
+        if rows["problem"].nunique() - len(dropped) < 2:
+            what = f"--missing drop-problem leaves out {share}, because some system lacks runs of"
+            raise refused("nothing-complete", f"{what} {some(dropped, 5)}.")
+        text = f"Left out because a system lacks runs of them: {share} ({some(dropped, 5)})."
+        notices.append(Notice("dropped-problems", text))
+        return rows[~rows["problem"].isin(dropped)]
+    notices.append(Notice("filled-runs", f"{lacking.sum():,} missing runs are counted as failed."))
+    # A row without outcome takes the place of one of its cell's missing runs.
+    absent = cells["size"].rsub(planned, axis=0).T.unstack()
+    filled = absent.index.repeat(absent).to_frame(index=False)
+    filled["run"] = [f"missing-{k + 1}" for n in absent for k in range(n)]
+    return pd.concat([rows, filled], ignore_index=True).fillna({"outcome": 0.0})

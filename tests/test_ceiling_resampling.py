@@ -115,3 +115,29 @@ def test_pairs_with_single_runs() -> None:
         for q, limit in zip((0.025, 0.975), limits, strict=True):
             assert (draws < limit * (1 - 1e-9)).mean() <= q + error
             assert (draws <= limit * (1 + 1e-9)).mean() >= q - error
+
+
+def test_log_delta_beyond_500_problems() -> None:
+    """Where no exact law is practical, the closed form agrees with resampling."""
+    from repeval.ceiling import ceiling_intervals
+
+    rng = np.random.default_rng(2606)
+    runs = rng.integers(2, 7, 3000)
+    passes = rng.binomial(runs, rng.beta(0.6, 0.4, 3000))
+    delta, bca = ceiling_intervals(passes, runs)
+    drawn = ceiling_intervals(
+        passes, runs, kinds=("percentile",), method="monte-carlo", n_resamples=20_000, rng=1
+    )[0]
+    assert delta.method == bca.method == "log-delta"
+    width = drawn.high - drawn.low
+    # Second-order terms are of the order of the skewness over root N: 5% of the width.
+    assert delta.low == pytest.approx(drawn.low, abs=0.05 * width)
+    assert delta.high == pytest.approx(drawn.high, abs=0.05 * width)
+    assert delta.icc_low == 1 / delta.high
+
+
+def test_no_log_delta_without_a_ceiling() -> None:
+    passes = np.resize([2, 3], 1000)
+    found = ceiling_interval(passes, 5, method="auto")
+    assert found.method != "log-delta"
+    assert found.high == math.inf

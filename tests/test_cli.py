@@ -1,8 +1,10 @@
 """The commands: what is printed, exit codes, and kind failures."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +41,11 @@ def test_default_data_say_they_are_a_stand_in(capsys):
 
 def test_questions_come_before_methods(capsys, table):
     _, out, _ = run(capsys, "analyze", table)
-    order = ["HOW SURE IS A SCORE?", "WHO IS TOLD APART?", "WHAT WOULD MORE RUNS BUY?"]
+    order = [
+        "HOW SURE IS A SCORE?",
+        "WHO IS TOLD APART?",
+        "WHAT WOULD MORE RUNS BUY?  for new problems",
+    ]
     assert [out.index(q) for q in order] == sorted(out.index(q) for q in order)
     for word in ("significant", "aleatoric", "estimand", "p-value", "ICC"):
         assert word not in out
@@ -67,11 +73,22 @@ def test_by(capsys, table):
     assert set(document["by"]["groups"]) == {"x", "y"}
 
 
+def test_who_answers_by_task_is_not_told_to(capsys, table):
+    tasks = table.with_name("tasks.csv")
+    tasks.write_text(table.read_text().replace("topic", "task"))
+    assert "[several-tasks]" in run(capsys, "analyze", tasks, "--all")[1]
+    assert "[several-tasks]" not in run(capsys, "analyze", tasks, "--all", "--by", "task")[1]
+
+
 def test_baseline_and_candidate(capsys, table):
     _, out, _ = run(capsys, "analyze", table, "--baseline", "alpha", "--candidate", "beta")
     assert out.splitlines()[2].startswith("DID beta GET WORSE THAN alpha?")
     _, other, _ = run(capsys, "analyze", table, "--baseline", "beta", "--candidate", "alpha")
     assert "DID alpha GET WORSE THAN beta?" in other
+    assert "Problems that got worse: " in out
+    assert re.search(
+        r"seen 4 times in 5 if it is \S+ points \(these\s+problems\), \S+\s+points", out
+    )
 
 
 def test_markdown_escapes_names(capsys, tmp_path):
@@ -139,3 +156,44 @@ def test_a_closed_pipe_is_no_failure():
     command = f"{sys.executable} -m repeval analyze --json - | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr
+
+
+def test_json_does_not_replace_inputs_or_devices(capsys, table, tmp_path):
+    before = table.read_text()
+    code, _, err = run(capsys, "analyze", table, "--json", table)
+    assert code == 2
+    assert "is one of the inputs" in err
+    assert table.read_text() == before
+    link, target = tmp_path / "link.json", tmp_path / "target.json"
+    target.write_text("{}")
+    link.symlink_to(target)
+    assert run(capsys, "analyze", table, "--json", link)[0] == 0
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["schema"] == "repeval/analysis/1"
+    assert run(capsys, "analyze", table, "--json", "/dev/null")[0] == 0
+    assert not Path("/dev/null").is_file()
+
+
+def test_a_cluster_column_of_one_value_is_refused(capsys, tmp_path):
+    path = tmp_path / "x.csv"
+    rows = [f"a,q{i},{r},{(i + r) % 2},one" for i in range(4) for r in range(2)]
+    path.write_text("\n".join(["model,problem,run,outcome,family", *rows]))
+    code, _, err = run(capsys, "analyze", path, "--cluster", "family")
+    assert code == 2
+    assert "one value" in err
+
+
+def test_a_full_disk_is_one_message(table):
+    command = [sys.executable, "-m", "repeval", "analyze", str(table)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--json", "--by", "--cluster", "--condition"])
+def test_empty_options_are_refused(capsys, table, option):
+    code, _, err = run(capsys, "analyze", table, option, "")
+    assert code == 2
+    assert f"{option} is empty" in err

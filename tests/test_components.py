@@ -47,7 +47,8 @@ def test_zero_is_decided_without_rounding(design) -> None:
     exact = oracles.components(*design)["between"]
     c = components(*design)
     assert (c.between > 0, c.between < 0) == (exact > 0, exact < 0)
-    assert (c.ceiling == math.inf) == (exact <= 0)
+    # 0/0, where nothing varied at all, is no ceiling.
+    assert (c.ceiling == math.inf) == (exact <= 0 and c.within > 0)
 
 
 @pytest.mark.parametrize(("n", "runs"), [(10, 3), (99, 5), (200, 5), (50, 3), (500, 10)])
@@ -170,7 +171,8 @@ def test_a_constant_difference_has_no_spread() -> None:
     a = np.array([3, 4, 1, 3, 2])
     c = difference_components((a, 5), (a - 1, 5))
     assert c.spread == 0
-    assert math.isnan(c.aleatoric_share)
+    assert c.aleatoric_share == math.inf
+    assert c.remaining_narrowing == 1
     assert c.ceiling == math.inf
 
 

@@ -152,7 +152,7 @@ def test_one_run_is_the_binomial_law(n: int, k: int) -> None:
 
 
 def test_convolution_power_starts_where_it_says() -> None:
-    pmf, start = laws.convolution_power(np.array([0.25, 0.75]), -7, 3)
+    pmf, start = laws.convolution_power(np.array([[0.25, 0.75]]), np.array([3]), -7)
     # (1/4 + 3/4 x)^3 by hand, from 3·(-7) on.
     assert int(start) == -21
     np.testing.assert_allclose(pmf, [1 / 64, 9 / 64, 27 / 64, 27 / 64], rtol=0, atol=EXACT)
@@ -201,15 +201,18 @@ def test_below_and_at() -> None:
 def test_what_has_an_exact_law() -> None:
     assert laws.is_exact(as_sample([1, 2], 3))
     assert not laws.is_exact(as_sample([[0.5, 1], [0, 0.2]]))
-    n = laws.LATTICE_LIMIT // 5
-    assert laws.is_exact(as_sample(np.zeros(n, dtype=int), 5))
-    assert not laws.is_exact(as_sample(np.zeros(n + 1, dtype=int), 5))
+    # Ten million problems fit their window; unequal runs with a large multiple do not.
+    assert laws.window(5, 10**7, 10**7 * 25 / 4) <= laws.POINT_LIMIT
+    runs = np.resize(np.arange(1, 11), 4000)
+    assert laws.is_exact(as_sample(np.zeros(100, dtype=int), runs[:100]))
+    assert not laws.is_exact(as_sample(np.zeros(4000, dtype=int), runs))
     # Runs 1..40 on 40 problems: their common multiple has sixteen digits.
     huge = as_sample(np.zeros(40, dtype=int), np.arange(1, 41))
     assert huge.lattice == math.lcm(*range(1, 41))
     assert not laws.is_exact(huge)
     assert not laws.is_exact(as_sample([0, 1], laws.RUNS_LIMIT + 1))
-    a, b = as_sample(np.zeros(3000, dtype=int), 2), as_sample(np.zeros(3000, dtype=int), 5)
+    # A difference has twice the span and, being one of many, half the limit.
+    a, b = (as_sample(np.zeros(3000, dtype=int), r) for r in (9, 140))
     assert laws.is_exact(a)
     assert laws.is_exact(b)
     assert not laws.is_exact(a, b)

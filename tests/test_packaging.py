@@ -58,6 +58,13 @@ def test_the_version_stands_in_one_place():
     assert f"## {repeval.__version__} " in (ROOT / "CHANGELOG.md").read_text()
 
 
+def test_pip_is_quiet_but_for_errors():
+    """A broken configuration of pip warns for every package."""
+    calls = re.findall(r"pip install(.*)", (ROOT / "Makefile").read_text())
+    assert calls
+    assert all(call.startswith(" -qq ") for call in calls)
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")

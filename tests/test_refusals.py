@@ -122,6 +122,11 @@ def test_bad_csv_is_refused_with_file_and_row(write, code):
         ("cut.jsonl", '{"model": "m"', "bad-json-line"),
         ("deep.jsonl", "[" * 100_000, "bad-json-line"),
         ("quote.csv", GOOD + 'a,z,0,"1\n', "unreadable-file"),
+        ("inside.csv", GOOD + 'a,z,0,"1"2\n', "unreadable-file"),
+        ("bom.csv", "\ufeff\n", "empty-file"),
+        ("quotes.csv", '""\n', "empty-file"),
+        ("none.jsonl", "{}\n", "missing-column"),
+        ("huge.jsonl", '{"problem": 1, "outcome": 1%s}\n' % ("0" * 400), "outcome-unreadable"),
     ],
 )
 def test_bad_files(write, name, content, code):

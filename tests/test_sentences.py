@@ -1,13 +1,14 @@
+import math
 import re
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import repeval
-from repeval import laws, sentences
+from repeval import laws, remarks, report, sentences
 from repeval.analysis import analyze
-from repeval.sample import as_sample
 
 
 def table(tidy, runs_of, models=("a", "b"), conditions=("default",), problems=12, **load):
@@ -35,8 +36,11 @@ def test_accounting_of_the_default_data_goes_back_before_the_rule(default):
     outcomes, _ = default
     whole = repeval.load(missing="keep")
     planned = len(whole.systems) * len(whole.problems) * whole.planned_runs(*whole.systems[0])
-    text = sentences.accounting(outcomes)
-    assert f"{planned:,} runs planned, {len(whole.frame):,} judged" in text
+    text = remarks.accounting(outcomes)
+    head = f"{len(whole.models)} models under {len(whole.conditions)} conditions"
+    assert text.startswith(f"{head} ({len(whole.systems)} systems), {len(whole.problems)} problems")
+    assert f"{planned:,} runs if every problem had as many" in text
+    assert f"{len(whole.frame):,} judged" in text
     assert f"{len(outcomes.frame):,} runs on {len(outcomes.problems)} problems analysed" in text
     assert "drop-problem" in text
     (gone,) = set(whole.problems) - set(outcomes.problems)
@@ -45,59 +49,61 @@ def test_accounting_of_the_default_data_goes_back_before_the_rule(default):
         abs(outcomes.system(*s).rate.mean() - whole.system(*s).rate.mean())
         for s in outcomes.systems
     )
-    assert f"changes a score by at most {100 * change:.2f} points" in sentences.dropping(outcomes)
+    assert f"changes a score by at most {100 * change:.2f} points" in remarks.accounting(outcomes)
 
 
 def test_nothing_missing_is_said(tidy):
     outcomes = table(tidy, lambda m, i: 3)
-    assert "72 runs planned, 72 judged" in sentences.accounting(outcomes)
-    assert "No run is missing." in sentences.accounting(outcomes)
-    assert "No problem lacks a run" in sentences.dropping(outcomes)
+    assert "2 models, 12 problems: 72 runs if" in remarks.accounting(outcomes)
+    assert "72 judged; 72 runs on 12 problems analysed" in remarks.accounting(outcomes)
+    assert "No run is missing." in remarks.accounting(outcomes)
 
 
 def test_what_dropping_would_change(tidy):
     outcomes = table(tidy, lambda m, i: 1 if (m, i) in {("a", 11), ("b", 10)} else 2)
-    assert sentences.incomplete(outcomes) == {"q10", "q11"}
     shifts = [outcomes.system(m, "default").rate for m in ("a", "b")]
     most = max(abs(rate[:10].mean() - rate.mean()) for rate in shifts)
-    assert f"would change a score by at most {100 * most:.2f} points" in sentences.dropping(
-        outcomes
-    )
+    text = remarks.accounting(outcomes)
+    assert "Leaving out 2 problems" in text
+    assert f"would change a score by at most {100 * most:.2f} points" in text
 
 
 def test_own_data_after_a_rule_cannot_say(tidy):
     outcomes = table(tidy, lambda m, i: 1 if i == 0 else 2, missing="fail")
-    assert "cannot be said" in sentences.dropping(outcomes)
-    assert "counted as failed" in sentences.accounting(outcomes)
+    assert "planned" not in remarks.accounting(outcomes)
+    assert "counted as failed" in remarks.accounting(outcomes)
 
 
 def test_too_many_incomplete_problems(tidy):
     outcomes = table(tidy, lambda m, i: 1 + (i + (m == "a")) % 2)
-    assert "Too many problems" in sentences.dropping(outcomes)
+    assert "Every problem lacks runs" in remarks.accounting(outcomes)
 
 
-@pytest.mark.parametrize(("passes", "runs"), [([0, 1, 4, 5, 5, 2], 5), ([0, 1, 2, 2], 2)])
-def test_inflation_is_that_of_the_exact_laws(passes, runs):
-    sample = as_sample(passes, runs)
+@pytest.mark.parametrize("runs", [2, 3])
+def test_inflation_is_that_of_the_exact_laws(tidy, runs):
+    outcomes = table(tidy, lambda m, i: runs, models=("a",), problems=9)
+    sample = outcomes.system("a", "default")
 
     def spread(name):
         law = laws.mean_law(sample, name)
         x = (law.start + np.arange(law.pmf.size)) * law.step
         return np.sqrt(law.pmf @ x**2 - (law.pmf @ x) ** 2)
 
-    # The bootstrap's variance is that with N, not N-1, in s²; both laws share the factor.
-    n = len(passes)
-    share = repeval.components(sample).aleatoric_share * n / (n - 1)
+    # The bootstrap's variance is that with N, not N-1, in s²: the share is smaller by (N-1)/N.
+    n = len(sample)
     ratio = spread("two_level") / spread("one_level")
-    assert sentences._inflation(share, runs) == pytest.approx(ratio - 1)
+    expected = np.sqrt(1 + (ratio**2 - 1) * (n - 1) / n) - 1
+    text = sentences.two_level_inflation(analyze(outcomes, n_resamples=50), "default")
+    assert numbers(text) == [round(100 * expected, 1)]
 
 
 def test_inflation_of_the_default_data(default):
     _, analysis = default
     text = sentences.two_level_inflation(analysis, analysis.condition)
     low, high, middle, *pairs = numbers(text)
-    rows = [s for s in analysis.ranked(analysis.condition) if s.model not in analysis.excluded]
-    own = [100 * sentences._inflation(s.aleatoric_share, s.n_runs) for s in rows]
+    # VC Appendix D: 1 + (R-1)/R of the share of run noise, under a root.
+    rows = report.counted(analysis, analysis.condition)
+    own = [100 * ((1 + (1 - 1 / s.n_runs) * s.aleatoric_share) ** 0.5 - 1) for s in rows]
     assert (low, high, middle) == tuple(round(f(own), 1) for f in (min, max, statistics.median))
     assert pairs[2] > middle
 
@@ -109,28 +115,47 @@ def test_conditions_count_what_is_shown(default):
     counts = [len(rows), sum(r.fixed.resolved for r in rows), sum(r.resolved for r in rows)]
     assert numbers(text)[:3] == counts
     assert f"{100 * statistics.median(r.mdd for r in rows):.1f} points (median" in text
-    assert len(sentences.condition_table(analysis)) == len(rows)
+    assert len(report.condition_table(analysis)) == len(rows)
 
 
-def test_three_conditions_have_three_sentences_and_named_columns(tidy):
+def test_three_conditions_have_three_sentences_and_are_named(tidy):
     analysis = analyze(table(tidy, lambda m, i: 2, conditions="xyz"), n_resamples=50)
     assert sentences.conditions(analysis).count("A true difference") == 3
-    assert {"first", "second"} <= set(sentences.condition_table(analysis))
+    assert set(report.condition_table(analysis)["conditions"]) == {
+        "x less y", "x less z", "y less z",
+    }  # fmt: skip
 
 
-def test_design_effect_is_its_median(default):
+def test_figures_are_ranges_with_medians(default):
     _, analysis = default
-    rows = [s for s in analysis.ranked(analysis.condition) if s.model not in analysis.excluded]
-    effect = statistics.median(s.design_effect for s in rows)
-    text = sentences.design_effect(analysis, analysis.condition)
-    assert numbers(text) == [round(effect, 2), round(effect**0.5, 2)]
+    rows = report.counted(analysis, analysis.condition)
+    effects = [s.design_effect for s in rows]
+    shares = [100 * s.aleatoric_share for s in rows]
+    text = sentences.figures(rows, "design_effect", "aleatoric_share")
+    assert numbers(text) == [
+        len(rows),
+        *(round(f(effects), 2) for f in (min, max, statistics.median)),
+        *(round(f(shares), 1) for f in (min, max, statistics.median)),
+    ]
+
+
+def test_a_ceiling_without_limit_is_the_highest(default):
+    _, analysis = default
+    rows = report.counted(analysis, analysis.condition)
+    rows[3] = replace(rows[3], between=-0.01, ceiling=None)
+    low, middle = (
+        min(s.ceiling for s in rows if s.ceiling),
+        statistics.median(s.ceiling or math.inf for s in rows),
+    )
+    text = sentences.figures(rows, "ceiling")
+    assert f"ceiling {low:.2f} to no limit (median {middle:.2f})" in text
 
 
 def test_one_run_identifies_nothing(tidy):
     analysis = analyze(table(tidy, lambda m, i: 1), n_resamples=50)
-    assert "not identified" in sentences.identified(analysis, "default")
-    assert "cannot be told apart" in sentences.parts(analysis, "default")
-    assert "no design effect" in sentences.design_effect(analysis, "default")
+    rows = report.counted(analysis, "default")
+    text = sentences.figures(rows, "within", "between", "design_effect", "ceiling")
+    assert "nothing is known about run noise, it needs two runs of a problem" in text
     assert "says nothing" in sentences.two_level_inflation(analysis, "default")
     assert "cannot be said" in sentences.pair_allocation(analysis, "default")
     assert "nothing to compare" in sentences.conditions(analysis)

@@ -200,6 +200,13 @@ def test_no_run_column(tidy):
     assert load(tidy(twice), columns="run=seed").frame["run"].nunique() == 2
 
 
+def test_half_characters_in_a_name_do_not_break_writing(write, tmp_path):
+    rest = ', "outcome": 1, "\\ud800k": "\\udfff"}\n'
+    data = load(write("s.jsonl", f'{{"problem": 1{rest}{{"problem": 2{rest}'))
+    data.to_csv(tmp_path / "out.csv")
+    assert load(tmp_path / "out.csv").labels.to_dict() == {"?k": {"1": "?", "2": "?"}}
+
+
 def test_hostile_text_is_only_text(write):
     name = "<script>alert(1)</script>{{7*7}}"
     assert load(write("x.csv", GOOD.replace("a,", f"{name},"))).models == (name,)

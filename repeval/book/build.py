@@ -1,21 +1,22 @@
 """From outcomes to a published book: stage, execute, build the site, publish."""
 
+import base64
 import importlib.metadata
+import json
+import os
 import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from repeval.book.errors import BuildFailed
 from repeval.book.execute import execute
-from repeval.book.publish import collect_figures, publish, write_json
+from repeval.book.process import BuildFailed, stoppable, write
 from repeval.book.site import build_pdf, build_site
-from repeval.book.stage import stage
-from repeval.notices import RepevalError
-
-__all__ = ["build"]
+from repeval.book.stage import save_data, stage
+from repeval.notices import RepevalError, refused
+from repeval.registry import share_dir
 
 
 def build(
@@ -27,7 +28,6 @@ def build(
     seed: int = 2606,
     jobs: int | None = None,
     options: Mapping | None = None,
-    cache: bool = True,
     share: Path | None = None,
     directory: Path | None = None,
 ) -> Path:
@@ -49,8 +49,6 @@ def build(
         Pages executed at once; never more than the cores at hand, which is the default.
     options : mapping, optional
         Further keywords of `repeval.analyze`, such as ``level`` or ``cluster``.
-    cache : bool
-        Take unchanged pages from ``_build/.store/pages`` instead of executing them.
     share : Path, optional
         Folder with book, notebooks and both configuration files; the package's own by default.
     directory : Path, optional
@@ -64,77 +62,51 @@ def build(
     Raises
     ------
     RepevalError
-        The name is unusable or the book's dependencies are missing.
+        The name or the folder is unusable, or the book's dependencies are missing.
     BuildFailed
         A page or the site failed. An older book of that name is left as it was.
+    KeyboardInterrupt
+        A signal (SIGINT, SIGTERM, SIGHUP) stopped the build. An older book is left as it was.
     """
     from repeval.analysis import analyze
 
-    check_name(name)
-    check_dependencies()
-    if share is None:
-        from repeval.registry import share_dir
-
-        share = share_dir()
-    top = (Path.cwd() if directory is None else Path(directory)).resolve() / "_build"
-    home = top / name
-    with locked(home):
-        shutil.rmtree(home / "failed", ignore_errors=True)
-        for stale in home.glob("stage-*"):
-            shutil.rmtree(stale, ignore_errors=True)
+    check(name)
+    home = Path(directory or ".").resolve() / "_build" / name
+    # Figures on pages without cells are drawn here; a list of fonts would be left in the home.
+    os.environ.setdefault("MPLCONFIGDIR", str(home.parent / ".cache" / "matplotlib"))
+    with stoppable() as refuse_stopping, staging(home) as root:
         options = dict(options or {})
         analysis = analyze(outcomes, seed=seed, **options)
-        root = Path(tempfile.mkdtemp(prefix="stage-", dir=home))
-        try:
-            staged = stage(outcomes, analysis, root, share=share, name=name, options=options)
-            parameters = {
-                "data": staged.data,
-                "name": name,
-                "size": "full" if full else "quick",
-                "seed": seed,
-            }
-            execute(
-                staged.notebooks,
-                root=root,
-                parameters=parameters,
-                inputs=staged.inputs,
-                jobs=jobs,
-                store=top / ".store" / "pages" if cache else None,
-                scratch=top / ".cache",
-                failed=home / "failed",
-            )
-            collect_figures(root)
-            write_json(root / "analysis.json", analysis.to_dict())
-            build_site(root)
-            if pdf:
-                build_pdf(root, staged.pages)
-            return publish(root, home)
-        finally:
-            shutil.rmtree(root, ignore_errors=True)
+        pages, notebooks = stage(outcomes, analysis, root, share or share_dir(), name)
+        data, size = f"data/{name}.csv", "full" if full else "quick"
+        inputs = save_data(outcomes, root / data, options)
+        parameters = {"data": data, "name": name, "size": size, "seed": seed}
+        execute(notebooks, root, parameters, inputs, jobs)
+        collect_figures(root)
+        answer = json.dumps(analysis.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        write(root / "analysis.json", answer + "\n")
+        build_site(root)
+        if pdf:
+            build_pdf(root, pages)
+        refuse_stopping()
+        return publish(root, home)
 
 
-def check_name(name: str) -> None:
-    """Refuse a book name that is not a plain folder name."""
+def check(name: str) -> None:
+    """Refuse a name that is no plain folder, and any Jupyter Book but 1.x."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
         raise RepevalError(
             "bad-option",
             f"{name!r} cannot name a book: use letters, digits, dots, dashes and underscores, "
             "beginning with a letter or digit, at most 64 (for example --name my-evals).",
         )
-
-
-def check_dependencies() -> None:
-    """Refuse to start without Jupyter Book 1.x: 2.x ends well having built nothing."""
+    needed = ("jupyter-book", "papermill", "jupytext", "matplotlib", "django-static-mathjax")
     try:
-        version = importlib.metadata.version("jupyter-book")
-        for package in ("papermill", "jupytext", "matplotlib", "django-static-mathjax"):
-            importlib.metadata.version(package)
+        version, *_ = map(importlib.metadata.version, needed)
     except importlib.metadata.PackageNotFoundError as missing:
-        raise RepevalError(
-            "book-extra",
-            f"Building the book needs {missing.name}: pip install 'repeval[book]'.",
-        ) from None
-    if version.split(".")[0] != "1":
+        text = f"Building the book needs {missing.name}: pip install 'repeval[book]'."
+        raise RepevalError("book-extra", text) from None
+    if version.split(".")[0] != "1":  # 2.x ends well having built nothing
         raise RepevalError(
             "book-version",
             f"jupyter-book {version} is installed, and the book needs 1.x: "
@@ -143,20 +115,73 @@ def check_dependencies() -> None:
 
 
 @contextmanager
-def locked(home: Path):
-    """Hold the only build of `home`; the lock goes with the process, however it ends."""
-    home.mkdir(parents=True, exist_ok=True)
+def staging(home: Path):
+    """Yield a new folder inside `home`, which only one build has at a time; remove it after."""
+    with ExitStack() as held:
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            lock(home, held)
+            for stale in (home / "failed", *home.glob("stage-*")):
+                shutil.rmtree(stale, ignore_errors=True)
+            root = Path(tempfile.mkdtemp(prefix="stage-", dir=home))
+        except OSError as error:
+            what = f"The book goes to {home}, which cannot be written: {error.strerror}."
+            raise refused("cannot-write", what) from error
+        held.callback(shutil.rmtree, root, ignore_errors=True)
+        yield root
+
+
+def lock(home: Path, held: ExitStack) -> None:
+    """Lock a folder until `held` ends; the lock goes with the process, too, and is no file."""
     try:
         import fcntl
     except ImportError:  # no such locks on this system
-        yield
         return
-    with (home / ".lock").open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BuildFailed(
-                f"Another build of {home.name!r} is running in this folder: wait until it ends, "
-                "or build under another --name."
-            ) from None
-        yield
+    handle = os.open(home, os.O_RDONLY)
+    held.callback(os.close, handle)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BuildFailed(
+            f"Another build of {home.name!r} is running in this folder: wait until it ends, "
+            "or build under another --name."
+        ) from None
+    except OSError:  # some network disks lock no folders
+        return
+
+
+def collect_figures(root: Path) -> None:
+    """Write the figures that executed notebooks carry to the stage, for reading and for links."""
+    import nbformat
+
+    folder = root / "extra" / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted((root / "notebooks").glob("*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        for output in (o for cell in cells for o in cell.get("outputs", [])):
+            if (about := output.get("metadata", {}).get("repeval")) is None:
+                continue
+            contents = {
+                "svg": output["data"]["image/svg+xml"].encode(),
+                "png": base64.b64decode(output["data"]["image/png"]),
+                "csv": about["csv"].encode(),
+            }
+            for kind, content in contents.items():
+                target = folder / f"{about['figure']}.{kind}"
+                if target.exists() and target.read_bytes() != content:
+                    raise ValueError(f"two figures are called {target.name}")
+                target.write_bytes(content)
+
+
+def publish(root: Path, home: Path) -> Path:
+    """Move what was built from the stage to `home`; the old book stays until all is there."""
+    sources = ("analysis.json", "data", "notebooks", "extra/figures", "pdf", "_build/html")
+    old = root / ".old"
+    old.mkdir()
+    for source in map(root.joinpath, sources):
+        target = home / source.name
+        if target.exists():
+            target.replace(old / source.name)
+        if source.exists():
+            source.replace(target)
+    return home / "html" / "index.html"

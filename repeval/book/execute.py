@@ -1,8 +1,4 @@
-"""Execute notebooks with papermill, each in its own process, or take them from the store.
-
-`execute` starts a process that calls `execute_here` for each notebook, never more at once than
-there are cores.
-"""
+"""Execute notebooks with papermill, each in its own process, or take them from the store."""
 
 import hashlib
 import importlib.metadata
@@ -10,19 +6,17 @@ import json
 import os
 import platform
 import shutil
-import subprocess
+import signal
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import repeval
-from repeval.book.errors import BuildFailed
-from repeval.book.process import child_environment, plain
+from repeval.book.process import BuildFailed, plain, python, write
 from repeval.registry import data_dir
-
-__all__ = ["PARAMETERS", "execute"]
 
 PARAMETERS = ("data", "name", "size", "seed")
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "myst-nb", "papermill", "ipykernel")
@@ -33,143 +27,88 @@ COMMAND = (
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
-def execute(
-    notebooks: Mapping[str, str],
-    *,
-    root: Path,
-    parameters: Mapping,
-    inputs: str,
-    jobs: int | None,
-    store: Path | None,
-    scratch: Path,
-    failed: Path,
-) -> None:
-    """Write every notebook, executed and stripped, to ``root/PAGE.ipynb``.
+def execute(notebooks: Mapping[str, str], root: Path, parameters, inputs: str, jobs) -> None:
+    """Write every notebook (md:myst by page), executed and stripped, to ``root/PAGE.ipynb``.
 
-    Parameters
-    ----------
-    notebooks : mapping
-        md:myst source by page name.
-    root : Path
-        The stage, and the working directory of the kernels.
-    parameters : mapping
-        Values of `PARAMETERS`.
-    inputs : str
-        Hash of the staged data.
-    jobs : int or None
-        Notebooks at once; capped at, and by default, the cores at hand.
-    store : Path or None
-        Folder of executed pages by key; None executes everything.
-    scratch : Path
-        Folder for what kernels and plots keep beside their output.
-    failed : Path
-        Folder that keeps the notebooks that failed.
-
-    Raises
-    ------
-    BuildFailed
-        Naming each failed notebook, its cell, the traceback and where the notebook is kept.
+    A page is executed in `root`, at most `jobs` and the cores at hand at once, unless the store
+    beside the books has it from the same source, package, parameters, libraries and data (whose
+    hash is `inputs`). `BuildFailed` names each failed notebook with its cell and traceback.
     """
+    from tqdm import tqdm
+
+    top = root.parents[1]
     common = {
         "package": package_hash(),
-        "parameters": dict(parameters),
+        "parameters": parameters,
         "inputs": inputs,
         "python": platform.python_version(),
         "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
     }
-    keys = {page: digest({**common, "source": text}) for page, text in notebooks.items()}
-    stored = {page: store / f"{key}.ipynb" for page, key in keys.items()} if store else {}
-    waiting = []
-    for page in notebooks:
-        if page in stored and stored[page].exists():
-            replace_file(root / f"{page}.ipynb", stored[page].read_text(encoding="utf-8"))
-        else:
-            waiting.append(page)
+    stored = {
+        page: top / ".store" / "pages" / f"{digest({**common, 'source': text})}.ipynb"
+        for page, text in notebooks.items()
+    }
+    waiting = [page for page, path in stored.items() if not path.exists()]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    environment = kernel_environment(scratch)
+    environment = kernel_environment(top / ".cache")
     problems: list[str] = []
+    stop = threading.Event()
 
     def run(page: str) -> str | None:
         if problems:  # one failure is enough to know that nothing will be published
             return None
         start = time.monotonic()
-        text = run_one(page, notebooks[page], root, parameters, environment, failed, problems)
-        if text is not None:
-            replace_file(root / f"{page}.ipynb", text)
-            if page in stored:
-                replace_file(stored[page], text)
-        verb = "failed" if text is None else "executed"
-        return f"{verb} {page} ({time.monotonic() - start:.0f} s)"
+        try:
+            text = run_page(page, notebooks[page], root, parameters, environment, stop)
+            write(stored[page], text)
+        except BuildFailed as problem:
+            problems.append(str(problem))
+            return f"failed {page}"
+        return f"executed {page} ({time.monotonic() - start:.0f} s)"
 
-    with (
-        ThreadPoolExecutor(max(1, min(jobs or cores, cores, len(waiting)))) as pool,
-        Progress(len(waiting)) as progress,
-    ):
-        for done in as_completed([pool.submit(run, page) for page in waiting]):
-            progress.step(done.result())
+    with ThreadPoolExecutor(max(1, min(jobs or cores, cores, len(waiting)))) as pool:
+        running = as_completed([pool.submit(run, page) for page in waiting])
+        # A bar on a terminal, one line a page elsewhere.
+        bar = tqdm(running, total=len(waiting), unit="page", disable=None if waiting else True)
+        try:
+            for done in bar:
+                if (line := done.result()) and bar.disable:
+                    print(line, file=sys.stderr, flush=True)
+        except BaseException:  # Ctrl-C, a full disk: nothing runs on
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     shutil.rmtree(root / ".work", ignore_errors=True)  # else Sphinx reads it
     if problems:
         raise BuildFailed("\n\n".join(problems) + "\n\nNothing was published.")
+    for page, path in stored.items():
+        write(root / f"{page}.ipynb", path.read_text(encoding="utf-8"))
 
 
-class Progress:
-    """A bar on a terminal, one line a page elsewhere; both on standard error."""
-
-    def __init__(self, total: int):
-        from tqdm import tqdm
-
-        self.bar = tqdm(
-            total=total, unit="page", file=sys.stderr, disable=not (total and sys.stderr.isatty())
-        )
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.bar.close()
-
-    def step(self, line: str | None) -> None:
-        """Count one page."""
-        self.bar.update()
-        if self.bar.disable and line:
-            print(line, file=sys.stderr, flush=True)
-
-
-def run_one(page, source, root, parameters, environment, failed, problems) -> str | None:
-    """Execute one page in its own process; the stripped notebook, or None and a problem noted."""
-    from repeval.book.strip import strip
-
+def run_page(page, source, root, parameters, environment, stop) -> str:
+    """Execute one page in its own process and return the stripped notebook."""
     work = root / ".work" / page.replace("/", ".")
     work.mkdir(parents=True)
-    request = {"source": source, "parameters": dict(parameters), "root": str(root)}
-    (work / "request.json").write_text(json.dumps(request), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", COMMAND, str(work)],
-        cwd=root,
-        env=environment,
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
+    request = {"source": source, "parameters": parameters, "root": str(root)}
+    write(work / "request.json", json.dumps(request))
+    status, printed = python(COMMAND, str(work), cwd=root, stop=stop, **environment)
     report, output = work / "problem.txt", work / "out.ipynb"
-    if done.returncode == 0 and not report.exists():
+    if status == 0 and not report.exists():
         text, noise = strip(output.read_text(encoding="utf-8"), page, root)
         if noise:
             print(f"{page} wrote to standard error:\n{noise}", file=sys.stderr)
         return text
+    what = f"the process that ran it ended with status {status}"
     if report.exists():
         what = report.read_text(encoding="utf-8")
-    else:
-        what = f"the process that ran it ended with status {done.returncode}"
     lines = [f"{page} failed: {what}"]
-    if noise := done.stderr.strip():
-        lines.append("The kernel and papermill wrote:\n" + plain(noise[-4000:]))
+    if printed.strip():
+        lines.append("The kernel and papermill wrote:\n" + printed.strip()[-4000:])
     if output.exists():
-        kept = failed / f"{page.replace('/', '.')}.ipynb"
-        replace_file(kept, output.read_text(encoding="utf-8"))
+        kept = root.parent / "failed" / f"{page.replace('/', '.')}.ipynb"
+        write(kept, output.read_text(encoding="utf-8"))
         lines.append(f"The notebook as far as it went: {os.path.relpath(kept)}")
-    problems.append("\n".join(lines))
-    return None
+    raise BuildFailed("\n".join(lines))
 
 
 def execute_here(work: Path) -> None:
@@ -179,20 +118,16 @@ def execute_here(work: Path) -> None:
     import papermill
     from traitlets.config import Config
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # papermill then ends the kernel
     request = json.loads((work / "request.json").read_text(encoding="utf-8"))
-    notebook = jupytext.reads(request["source"], fmt="md:myst")
-    notebook.metadata.setdefault(
-        "kernelspec", {"name": "python3", "display_name": "Python 3", "language": "python"}
-    )
-    nbformat.write(notebook, work / "in.ipynb")
+    nbformat.write(jupytext.reads(request["source"], fmt="md:myst"), work / "in.ipynb")
     declared = set(papermill.inspect_notebook(str(work / "in.ipynb")))
     if declared != set(PARAMETERS):  # papermill would only warn, and build the wrong book
-        (work / "problem.txt").write_text(
+        problem = (
             f"its parameters are {', '.join(sorted(declared)) or 'missing'}; a notebook declares "
-            f"exactly {', '.join(PARAMETERS)}, in one cell tagged 'parameters'.",
-            encoding="utf-8",
+            f"exactly {', '.join(PARAMETERS)}, in one cell tagged 'parameters'."
         )
-        return
+        return write(work / "problem.txt", problem)
     try:
         papermill.execute_notebook(
             str(work / "in.ipynb"),
@@ -205,27 +140,61 @@ def execute_here(work: Path) -> None:
             config=Config({"KernelManager": {"transport_encryption": "required"}}),
         )
     except papermill.PapermillExecutionError as error:
-        trace = plain("\n".join(error.traceback))
-        (work / "problem.txt").write_text(
-            f"cell In[{error.exec_count}] raised {error.ename}: {error.evalue}\n{trace}",
-            encoding="utf-8",
-        )
+        problem = f"cell In[{error.exec_count}] raised {error.ename}: {error.evalue}\n"
+        write(work / "problem.txt", problem + plain("\n".join(error.traceback)))
+
+
+def strip(text: str, page: str, root: Path) -> tuple[str, str]:
+    """Return an executed notebook without what differs between two runs, and its standard error.
+
+    Cell ids are numbered, timings, papermill's notes and staging's header are dropped, and the
+    stage's path is written as a dot. An output that is an error is refused: Jupyter Book would
+    publish it without a word.
+    """
+    import nbformat
+
+    notebook = nbformat.reads(text, as_version=4)
+    for key in set(notebook.metadata) - {"kernelspec", "language_info"}:
+        del notebook.metadata[key]
+    noise = []
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"
+        for key in ("papermill", "execution"):
+            cell.metadata.pop(key, None)
+        tags = cell.metadata.get("tags", [])
+        if "injected-parameters" in tags:
+            cell.metadata["tags"] = [*tags, "hide-input"]
+        outputs = cell.get("outputs", [])
+        for output in outputs:
+            if output.output_type == "error":
+                raise BuildFailed(
+                    f"{page}, cell {number}: {output.ename}: {output.evalue}. "
+                    "A page with an error is not published."
+                )
+        heard = [output for output in outputs if output.get("name") == "stderr"]
+        noise += [output.text for output in heard]
+        if heard:
+            cell.outputs = [output for output in outputs if output not in heard]
+    text = nbformat.writes(notebook).replace(str(root), ".")
+    return text + "\n", "".join(noise).strip()
 
 
 def kernel_environment(scratch: Path) -> dict[str, str]:
     """Environment of the executing processes: one thread each, nothing written elsewhere."""
-    scratch = scratch.resolve()
-    for folder in ("ipython", "jupyter", "matplotlib"):
+    homes = {
+        "IPYTHONDIR": "ipython",
+        "JUPYTER_RUNTIME_DIR": "jupyter",
+        "MPLCONFIGDIR": "matplotlib",
+    }
+    for folder in homes.values():
         (scratch / folder).mkdir(parents=True, exist_ok=True)
     paths = [str(Path(repeval.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
-    return child_environment(
+    return {
         **ONE_THREAD,
-        IPYTHONDIR=str(scratch / "ipython"),
-        JUPYTER_RUNTIME_DIR=str(scratch / "jupyter"),
-        MPLCONFIGDIR=str(scratch / "matplotlib"),
-        PYDEVD_DISABLE_FILE_VALIDATION="1",
-        PYTHONPATH=os.pathsep.join(filter(None, paths)),
-    )
+        **{variable: str(scratch / folder) for variable, folder in homes.items()},
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+    }
 
 
 def package_hash() -> str:
@@ -238,12 +207,3 @@ def package_hash() -> str:
 def digest(value) -> str:
     """SHA-256 of a value's JSON."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write by rename, so that no reader meets half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
-

@@ -10,27 +10,16 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from repeval.book.stage import is_paper, load_data
+import numpy as np
 
-__all__ = ["Book", "open"]
+from repeval.book.stage import is_paper, load_data
 
 
 @dataclass(frozen=True)
 class Book:
-    """The data of a book and the means to show results on its pages.
+    """The data of a book, the answer that every page reads its numbers from, and ways to show it.
 
-    Attributes
-    ----------
-    outcomes : repeval.Outcomes
-        The data.
-    analysis : repeval.analysis.Analysis
-        The answer that every page reads its numbers from.
-    name : str
-        Name of the book.
-    size : str
-        ``quick`` or ``full``: the size of studies.
-    seed : int
-        Seed of every resampling.
+    `name`, `size` (``quick`` or ``full``, of studies) and `seed` are the notebook's parameters.
     """
 
     outcomes: object
@@ -38,21 +27,6 @@ class Book:
     name: str
     size: str
     seed: int
-
-    @property
-    def stand_in(self) -> bool:
-        """Whether the data stand in for the paper's."""
-        return self.outcomes.source.basis == "stand-in"
-
-    @property
-    def paper(self) -> bool:
-        """Whether the data are the paper's, released or rebuilt."""
-        return is_paper(self.outcomes)
-
-    @property
-    def level(self) -> float:
-        """Confidence level of the analysis."""
-        return self.analysis.settings.level
 
     def text(self, name: str, value) -> None:
         """Keep a text for the same page's prose: ``{glue:text}`name` `` shows it as it is."""
@@ -65,70 +39,50 @@ class Book:
         self.text(name, "undefined" if missing(value) else format(value, spec))
 
     def show(self, plot, name: str) -> None:
-        """Show a figure with its caption, alternative text, data and files to take away.
+        """Show a `repeval.figures.Plot` with its caption, alternative text and files to take away.
 
-        Parameters
-        ----------
-        plot : repeval.figures.Plot
-            Figure, caption, alt and data.
-        name : str
-            Base name of its files, unique in the book; stand-in data are named in it.
+        The files are called `name`, unique in the book; stand-in data are named in it.
         """
         from IPython.display import display
 
-        name += ".stand-in" if self.stand_in else ""
+        name += ".stand-in" if self.outcomes.source.basis == "stand-in" else ""
         svg, png = images(plot.figure)
         links = " ".join(
             f'<a href="../figures/{escape(name)}.{kind}" download>{kind.upper()}</a>'
             for kind in ("svg", "png", "csv")
         )
-        html = figure_html(plot, svg, name, self.outcomes.source, links)
         bundle = {
-            "text/html": html,
+            "text/html": figure_html(plot, svg, name, self.outcomes.source, links),
             "text/plain": plot.alt,
             "image/svg+xml": svg.decode(),
             "image/png": base64.b64encode(png).decode(),
         }
-        files = {"figure": name, "csv": plot.data.to_csv(index=False)}
+        files = {"figure": name, "csv": csv(plot.data)}
         display(bundle, raw=True, metadata={"repeval": files})
 
-    def table(self, frame, caption: str | None = None) -> None:
-        """Show a table: column heads, no index, three decimals, every text escaped.
+    def table(self, frame, caption: str | None = None, notes=()) -> None:
+        """Show a data frame: column heads, no index, three decimals, every text escaped.
 
-        Parameters
-        ----------
-        frame : pandas.DataFrame
-            Columns are shown under their names; format numbers that want other digits.
-        caption : str, optional
-            Shown above the table and read out as its name.
+        The caption stands above the table and is read out as its name, `notes` stand below.
         """
         from IPython.display import HTML, display
 
-        display(HTML(table_html(frame, caption)))
+        display(HTML(table_html(frame, caption, notes)))
 
     def claims(self, section: str) -> None:
         """Show what the paper says beside what the data give; nothing on other data."""
-        if not self.paper:
-            return
-        from repeval.claims import table
+        if is_paper(self.outcomes):
+            from repeval.claims import legend, table, verdicts
 
-        frame = table(self.analysis, self.outcomes, section)
-        self.table(frame, f"Section {section}: the paper says, we get")
+            found = verdicts(self.analysis, self.outcomes, section)
+            place = f"Section {section}" if section[0].isdigit() else section
+            self.table(table(found), f"{place}: the paper says, we get", legend(found))
 
 
 def open(data: str, name: str, size: str, seed: int) -> Book:
-    """Open a book's data and analyse them.
+    """Open a book's data, a table's path from the working directory, and analyse them.
 
-    Parameters
-    ----------
-    data : str
-        Path of a table, relative to the working directory.
-    name : str
-        Name of the book.
-    size : str
-        ``quick`` or ``full``.
-    seed : int
-        Seed of every resampling.
+    The arguments are the parameters of every notebook; `size` is ``quick`` or ``full``.
     """
     from repeval.analysis import analyze
 
@@ -167,27 +121,39 @@ def figure_html(plot, svg: bytes, name: str, source, links: str = "") -> str:
     )
 
 
+def csv(frame) -> str:
+    """CSV of a frame in which no text is a formula to a spreadsheet: an apostrophe leads it."""
+
+    def text(value):
+        formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        return f"'{value}" if formula else value
+
+    return frame.map(text).rename(columns=text).to_csv(index=False)
+
+
 def missing(value) -> bool:
     """None or not a number."""
     return value is None or value != value
 
 
-def table_html(frame, caption: str | None = None) -> str:
-    """HTML of a frame in a box that scrolls sideways on narrow screens."""
-    numeric = [kind.kind in "iuf" for kind in frame.dtypes]
-    right = ' class="number"'
+def table_html(frame, caption: str | None = None, notes=()) -> str:
+    """HTML of a frame in a box that scrolls sideways on narrow screens, and of notes below it."""
+    kinds = [
+        ' class="number"' if k.kind in "iuf" else ' class="text-nowrap small"' * (name == "id")
+        for name, k in frame.dtypes.items()
+    ]
 
-    def cell(value, number: bool) -> str:
+    def cell(value, kind: str) -> str:
         if missing(value):
             return "<td>–</td>"
-        if isinstance(value, bool) or str(type(value)) == "<class 'numpy.bool'>":
+        if isinstance(value, bool | np.bool_):
             value = "yes" if value else "no"
         shown = f"{value:.3f}" if isinstance(value, float) else str(value)
-        return f"<td{right if number else ''}>{escape(shown)}</td>"
+        return f"<td{kind}>{escape(shown)}</td>"
 
     head = "".join(f'<th scope="col">{escape(str(column))}</th>' for column in frame.columns)
     rows = "".join(
-        "<tr>" + "".join(map(cell, row, numeric)) + "</tr>"
+        "<tr>" + "".join(map(cell, row, kinds)) + "</tr>"
         for row in frame.itertuples(index=False, name=None)
     )
     label = escape(caption or "Table")
@@ -195,5 +161,5 @@ def table_html(frame, caption: str | None = None) -> str:
     return (
         f'<div class="repeval-scroll" role="region" aria-label="{label}" tabindex="0">'
         f'<table class="table">{title}<thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+        f"<tbody>{rows}</tbody></table></div>" + "".join(f"<p>{escape(n)}</p>" for n in notes)
     )

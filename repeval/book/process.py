@@ -2,20 +2,95 @@
 
 import os
 import re
-
-__all__ = ["child_environment", "plain"]
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 # The date in built files where the caller gives none.
 EPOCH = "1767225600"
 
 
-def child_environment(**more: str) -> dict[str, str]:
-    """Return this process's environment, with what makes output repeatable, and `more`."""
+class BuildFailed(Exception):
+    """A build that stopped: nothing was published and an older book is as it was.
+
+    The text says which page or step failed and where its files are. The command prints it and
+    exits 1.
+    """
+
+
+@contextmanager
+def stoppable():
+    """Turn what stops a program into one KeyboardInterrupt; yield a function that refuses it.
+
+    Nothing cuts the tidying short that follows. Only the main thread hears signals; one that the
+    program ignores stays ignored.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    names = [n for n in ("SIGINT", "SIGTERM", "SIGHUP") if main and hasattr(signal, n)]
+    before = {n: signal.getsignal(n) for n in (getattr(signal, name) for name in names)}
+    before = {n: old for n, old in before.items() if old not in (signal.SIG_IGN, None)}
+
+    def refuse() -> None:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+
+    def stop(*_) -> None:
+        refuse()
+        raise KeyboardInterrupt
+
+    try:
+        for number in before:
+            signal.signal(number, stop)
+        yield refuse
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def python(code: str, *arguments: str, cwd: Path, stop=None, **environment) -> tuple[int, str]:
+    """Run code in a process of its own; return its status, and what it printed without colours.
+
+    The environment is this process's, with what makes output repeatable, and `environment`. The
+    process is out of reach of a terminal's Ctrl-C: when this thread is interrupted, or the event
+    `stop` is set, it is told to end, and in the end made to.
+    """
     fixed = {
         "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", EPOCH),
         "PYTHONHASHSEED": "0",
     }
-    return {**os.environ, **fixed, **more}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        cwd=cwd,
+        env={**os.environ, **fixed, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        while not (stop and stop.is_set()):
+            with suppress(subprocess.TimeoutExpired):
+                printed, _ = process.communicate(timeout=0.2)
+                return process.returncode, plain(printed)
+        raise KeyboardInterrupt
+    except BaseException:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=15)  # until a kernel, which holds the pipe too, is gone
+        process.kill()
+        raise
+
+
+def write(path: Path, text: str) -> None:
+    """Write text by rename, so that no reader meets half a file, making its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
 
 
 def plain(text: str) -> str:

@@ -1,31 +1,23 @@
 """Lay out everything a book is built from in one folder, fitted to the data."""
 
 import hashlib
-import importlib
+import importlib.metadata
 import json
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from repeval.book.errors import BuildFailed
+from repeval.book.process import BuildFailed, write
 from repeval.report import STAND_IN
 
-__all__ = ["Staged", "is_paper", "load_data", "stage"]
 # Words of the configuration that would be false on other data.
 OTHER_CAPTIONS = {"The paper, claim by claim": "Question by question"}
 FOOTER = ("Independent recomputation of", "The questions of")
-
-
-@dataclass(frozen=True)
-class Staged:
-    """A staged book: its pages in order, the notebooks' sources, and its data's path and hash."""
-
-    pages: tuple[str, ...]
-    notebooks: Mapping[str, str]
-    data: str
-    inputs: str
+HEADER = re.compile(r"\A---\n(.*?\n)---", re.DOTALL)
+# A passage and its conditions, without another one's start inside.
+PASSAGE = re.compile(r"^% only:(.*)\n((?:(?!% only:).*\n)*?)% end(?:\n|\Z)", re.MULTILINE)
 
 
 def is_paper(outcomes) -> bool:
@@ -33,28 +25,11 @@ def is_paper(outcomes) -> bool:
     return outcomes.source.basis in ("released", "stand-in")
 
 
-def stage(outcomes, analysis, root: Path, *, share: Path, name: str, options: Mapping):
-    """Fill `root` with the pages that fit the data, the table, the configuration and MathJax.
+def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list, dict]:
+    """Fill `root` with the configuration, MathJax and the pages that fit the data.
 
-    Parameters
-    ----------
-    outcomes : repeval.Outcomes
-        The data of the book.
-    analysis : repeval.Analysis
-        Its answer, from which pages take single numbers and figures.
-    root : Path
-        An empty folder.
-    share : Path
-        Folder with ``book``, ``notebooks``, ``_config.yml`` and ``_toc.yml``.
-    name : str
-        Name of the book and of its table.
-    options : mapping
-        Keywords of `repeval.analyze` that the notebooks use too.
-
-    Returns
-    -------
-    Staged
-        What there is to execute and to build.
+    `share` has ``book``, ``notebooks``, ``_config.yml`` and ``_toc.yml``. Return the pages in order
+    and, by page, the sources of the notebooks, which are still to be executed.
     """
     import yaml
 
@@ -70,12 +45,10 @@ def stage(outcomes, analysis, root: Path, *, share: Path, name: str, options: Ma
         needs = header.get("requires", {})
         if unknown := set(needs) - set(have):
             raise BuildFailed(f"{page}.md requires {', '.join(unknown)}; known: {', '.join(have)}.")
-        return (paper or header.get("about") != "paper") and all(
-            have[what] >= least for what, least in needs.items()
-        )
+        enough = all(have[what] >= least for what, least in needs.items())
+        return enough and (paper or header.get("about") != "paper")
 
-    toc = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
-    toc, pages = fit_toc(toc, fits)
+    toc, pages = fit_toc(yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8")), fits)
     shown = numbers(analysis)
 
     def holds(condition: str) -> bool:
@@ -87,14 +60,13 @@ def stage(outcomes, analysis, root: Path, *, share: Path, name: str, options: Ma
     )
     texts = {page: keep_passages(read_page(share, page), page, holds) for page in pages}
     notebooks = {page: text for page, text in texts.items() if page.startswith("notebooks/")}
-    for page in pages:
-        if page not in notebooks:
-            write(root / f"{page}.md", with_figures(without_conditions(texts[page]), analysis))
+    for page in texts.keys() - notebooks:
+        write(root / f"{page}.md", with_figures(without_conditions(texts[page]), analysis))
     config = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
     if outcomes.source.basis == "stand-in":
         config["html"]["announcement"] = STAND_IN
     if not paper:
-        config["title"] += f" ({name})"
+        config["title"] += f" ({title})"
         config["html"]["extra_footer"] = config["html"]["extra_footer"].replace(*FOOTER)
         for part in toc["parts"]:
             part["caption"] = OTHER_CAPTIONS.get(part["caption"], part["caption"])
@@ -102,9 +74,7 @@ def stage(outcomes, analysis, root: Path, *, share: Path, name: str, options: Ma
     write(root / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
     write(root / "numbers.json", json.dumps(shown))
     copy_mathjax(root / "extra" / "mathjax")
-    data = f"data/{name}.csv"
-    inputs = save_data(outcomes, root / data, options)
-    return Staged(tuple(pages), notebooks, data, inputs)
+    return pages, notebooks
 
 
 def read_page(share: Path, page: str) -> str:
@@ -119,49 +89,39 @@ def front_matter(text: str) -> dict:
     """YAML header of a page, empty where there is none."""
     import yaml
 
-    if not text.startswith("---\n"):
-        return {}
-    return yaml.safe_load(text[4:].split("\n---", 1)[0]) or {}
+    header = HEADER.match(text)
+    return (header and yaml.safe_load(header[1])) or {}
 
 
 def without_conditions(text: str) -> str:
     """Drop the header lines that only staging reads."""
-    if not text.startswith("---\n"):
-        return text
-    header, body = text[4:].split("\n---", 1)
-    lines = [li for li in header.split("\n") if not li.startswith(("about:", "requires:"))]
-    return "---\n" + "\n".join(lines) + "\n---" + body
+    conditions = re.compile(r"^(?:about|requires):.*\n", re.MULTILINE)
+    return HEADER.sub(lambda header: conditions.sub("", header[0]), text)
 
 
 def fit_toc(toc: Mapping, fits: Callable[[str], bool]) -> tuple[dict, list[str]]:
     """Contents without the pages that do not fit, and the pages left, in order."""
-    pages = [toc["root"]]
-    parts = []
-    for part in toc["parts"]:
-        chapters = [chapter for chapter in part["chapters"] if fits(chapter["file"])]
-        pages += [chapter["file"] for chapter in chapters]
-        if chapters:
-            parts.append({**part, "chapters": chapters})
-    return {**toc, "parts": parts}, pages
+    fitting = [
+        {**part, "chapters": [c for c in part["chapters"] if fits(c["file"])]}
+        for part in toc["parts"]
+    ]
+    parts = [part for part in fitting if part["chapters"]]
+    pages = [chapter["file"] for part in parts for chapter in part["chapters"]]
+    return {**toc, "parts": parts}, [toc["root"], *pages]
 
 
 def keep_passages(text: str, page: str, holds: Callable[[str], bool]) -> str:
     """Drop passages from ``% only: CONDITION, …`` to ``% end`` unless all conditions hold."""
-    kept, inside, keep = [], False, True
-    for number, line in enumerate(text.split("\n"), 1):
-        opens, closes = line.startswith("% only:"), line.strip() == "% end"
-        if opens == inside and (opens or closes):
-            raise BuildFailed(f"{page}.md, line {number}: {line.strip()!r} has no counterpart.")
-        if opens:
-            conditions = line.removeprefix("% only:").split(",")
-            inside, keep = True, all(holds(condition.strip()) for condition in conditions)
-        elif closes:
-            inside, keep = False, True
-        elif keep:
-            kept.append(line)
-    if inside:
-        raise BuildFailed(f"{page}.md: a passage begun by '% only:' is not ended by '% end'.")
-    return "\n".join(kept)
+
+    def kept(passage: re.Match) -> str:
+        return passage[2] if all(holds(c.strip()) for c in passage[1].split(",")) else ""
+
+    # Blank lines in place of the passages keep the numbers of the others.
+    rest = PASSAGE.sub(lambda passage: "\n" * passage[0].count("\n"), text)
+    if stray := re.search(r"^% (?:only:.*|end)$", rest, re.MULTILINE):
+        line = rest.count("\n", 0, stray.start()) + 1
+        raise BuildFailed(f"{page}.md, line {line}: {stray[0]!r} has no counterpart.")
+    return PASSAGE.sub(kept, text)
 
 
 def numbers(analysis) -> dict:
@@ -173,11 +133,9 @@ def numbers(analysis) -> dict:
     document = analysis.to_dict()
     found = {**document["data"], "condition": analysis.condition}
     for key, value in document["summary"][analysis.condition].items():
-        if isinstance(value, list | tuple):
-            ends = ("median", "min", "max")
-            found |= {f"{key}_{end}": v for end, v in zip(ends, value, strict=True)}
-        else:
-            found[key] = value
+        ends = (f"{key}_median", f"{key}_min", f"{key}_max")
+        spread = isinstance(value, list | tuple)
+        found |= zip(ends, value, strict=True) if spread else {key: value}
     return {key: value for key, value in found.items() if value is not None}
 
 
@@ -203,22 +161,13 @@ def save_data(outcomes, path: Path, options: Mapping) -> str:
         "notices": [asdict(notice) for notice in outcomes.notices],
         "analyze": dict(options),
     }
-    write(path.with_suffix(".json"), json.dumps(about, indent=1))
-    digest = hashlib.sha256(path.read_bytes())
-    digest.update(path.with_suffix(".json").read_bytes())
-    return digest.hexdigest()
+    beside = json.dumps(about, indent=1)
+    write(path.with_suffix(".json"), beside)
+    return hashlib.sha256(path.read_bytes() + beside.encode()).hexdigest()
 
 
-def load_data(path: Path, name: str):
-    """Read back what `save_data` wrote, or any table that stands alone.
-
-    Returns
-    -------
-    outcomes : repeval.Outcomes
-        With the source, policy and notices of the data first read.
-    options : dict
-        Keywords of `repeval.analyze`.
-    """
+def load_data(path: Path, name: str) -> tuple:
+    """Read back what `save_data` wrote: outcomes and options; or any table that stands alone."""
     from repeval import load
     from repeval.notices import Notice
     from repeval.outcomes import Policy, Source
@@ -243,15 +192,7 @@ def load_data(path: Path, name: str):
 
 def copy_mathjax(folder: Path) -> None:
     """Copy the one MathJax file from the package that carries it as data."""
-    import importlib.metadata
-
     files = importlib.metadata.files("django-static-mathjax") or []
     source = next(f for f in files if f.as_posix().endswith("/es5/tex-svg.js"))
     folder.mkdir(parents=True)
     shutil.copyfile(source.locate(), folder / "tex-svg.js")
-
-
-def write(path: Path, text: str) -> None:
-    """Write text, making its folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")

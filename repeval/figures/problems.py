@@ -6,32 +6,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import LinearSegmentedColormap
 
+from repeval import report, sentences
 from repeval.figures import style
 from repeval.figures.style import Plot
+from repeval.report import NEEDS_RUNS, count, percent
 
 if TYPE_CHECKING:
     from repeval.analysis import Analysis
     from repeval.outcomes import Outcomes
-    from repeval.sample import FloatArray, Sample
+    from repeval.rows import System
+    from repeval.sample import Sample
 
-MOST = 40
 # Up to this many runs every number of passes has its own class.
 MOST_RUNS = 8
-BINS = np.array([0, 0.2, 0.4, 0.6, 0.8])
+BINS = ["0 %", "to 20 %", "to 40 %", "to 60 %", "to 80 %", "below 100 %", "100 %"]
+# Greys for never and always; the few between in colour, dark to light.
 NEVER, ALWAYS = "#5F5F5F", style.FAINT
+BETWEEN = LinearSegmentedColormap.from_list("warm", ["#7F2704", style.NEW, "#FDBE85"])
 
 
 @style.styled
 def polarisation(outcomes: Outcomes, condition: str, excluded: tuple[str, ...] = ()) -> Plot:
     """Draw, for each system, how many problems were passed on none, some and all runs.
 
-    Parameters
-    ----------
-    outcomes : Outcomes
-    condition : str
-    excluded : tuple of str
-        Models to mark with an asterisk.
+    Models `excluded` from medians get an asterisk.
 
     References
     ----------
@@ -41,39 +41,52 @@ def polarisation(outcomes: Outcomes, condition: str, excluded: tuple[str, ...] =
         m: outcomes.system(m, condition) for m in outcomes.models if outcomes.has(m, condition)
     }
     ranked = sorted(samples, key=lambda m: (-samples[m].rate.mean(), m))
-    shown = ranked[:MOST]
-    classes, index = _classes([samples[m] for m in shown])
-    shares = np.array([np.bincount(index(samples[m]), minlength=len(classes)) for m in shown])
-    shares = shares / shares.sum(axis=1, keepdims=True)
+    shown = ranked[: style.MOST]
+    runs = {int(r) for m in shown for r in samples[m].runs}
+    counted = outcomes.binary and len(runs) == 1 and max(runs) <= MOST_RUNS
+    classes = [str(k) for k in range(max(runs) + 1)] if counted else BINS
+    title = "passes" if counted else "pass rate"
 
+    def place(s: Sample) -> np.ndarray:
+        if counted:
+            return s.passes
+        inner = np.ceil(5 * s.rate - 1e-9).clip(1, 5).astype(int)
+        return np.where(s.rate == 0, 0, np.where(s.rate == 1, 6, inner))
+
+    shares = np.array([np.bincount(place(samples[m]), minlength=len(classes)) for m in shown])
+    shares = shares / shares.sum(axis=1, keepdims=True)
     figure, axes = style.canvas(len(shown), rest=1.2)
+    inner = BETWEEN(np.linspace(0, 1, max(len(classes) - 2, 1)))[: len(classes) - 2]
     left = np.zeros(len(shown))
-    colours = _colours(len(classes))
-    for j in range(len(classes))[::-1]:
+    for part, colour, name in reversed(
+        list(zip(100 * shares.T, [NEVER, *inner, ALWAYS], classes, strict=True))
+    ):
         axes.barh(
-            range(len(shown)), 100 * shares[:, j], 0.82, 100 * left,
-            color=colours[j], label=classes[j], edgecolor="white", lw=0.4,
-        )  # fmt: skip
-        left += shares[:, j]
+            range(len(shown)), part, 0.82, left, color=colour, label=name, edgecolor="white", lw=0.4
+        )
+        left += part
     style.label_rows(axes, style.marked(shown, excluded))
     axes.set_xlim(0, 100)
     axes.set_xlabel("share of problems, %")
-    title = "passes" if classes[0] == "0" else "pass rate"
     figure.legend(loc="outside upper left", ncols=min(7, len(classes)), title=title,
                   columnspacing=1.0, handlelength=1.2, alignment="left")  # fmt: skip
-    data = pd.DataFrame(
-        [(m, c, s) for m, row in zip(shown, shares, strict=True)
-         for c, s in zip(classes, row, strict=True)],
-        columns=["model", title.replace(" ", "_"), "share"],
-    )  # fmt: skip
-    text = _finding(list(samples.values()))
-    if len(shown) < len(ranked):
-        text += f" The first {len(shown)} of {len(ranked)} systems by score are shown."
-    if set(excluded) & set(shown):
-        text += " * left out of medians."
-    alt = f"Stacked bars of {_count(len(shown), 'system')}, the best score on top. {text}"
-    return Plot(
-        figure, f"Problems by {title} in their runs, the best score on top. {text}", alt, data
+    constant = np.mean([np.isin(s.rate, (0, 1)).mean() for s in samples.values()])
+    text = "With one run of each problem nothing can be seen between never and always."
+    if max(s.runs.max() for s in samples.values()) > 1:
+        what = "were passed on every run or on none"
+        if not outcomes.binary:
+            what = "have score 0 on every run or score 1 on every run"
+        who = f" (mean of {len(samples)} models)" if len(samples) > 1 else ""
+        text = f"{percent(constant)} of the problems{who} {what}."
+    data = pd.DataFrame(shares, pd.Index(shown, name="model"), classes).reset_index()
+    return style.plot(
+        figure,
+        data.melt("model", var_name=title.replace(" ", "_"), value_name="share"),
+        f"Problems by {title} in their runs, the best score on top.",
+        text,
+        f"Stacked bars of {count(len(shown), 'model')}, the best score on top.",
+        style.left_out(shown, ranked),
+        style.starred(shown, excluded),
     )
 
 
@@ -86,119 +99,56 @@ def variance_split(analysis: Analysis, condition: str) -> Plot:
     VC Eq. 1: the parts are σ_b² and μ_w/R of their sum.
     """
     ranked = analysis.ranked(condition)
-    shown = ranked[:MOST]
-    known = [s for s in shown if s.aleatoric_share is not None]
+    shown = ranked[: style.MOST]
+    noise = {s.model: _noise(s) for s in shown}
+    known = [s for s in shown if noise[s.model] is not None]
     if not known:
-        return style.empty(
-            "The parts of a score's variance cannot be told apart here: that needs two runs of "
-            "a problem, and scores that differ between problems.",
-            ["model", "run_noise", "difficulty"],
-        )
+        why = "nothing varied" if any(s.within == 0 for s in shown) else f"that {NEEDS_RUNS}"
+        return style.empty(f"The parts of a score's variance cannot be told apart here: {why}.")
     figure, axes = style.canvas(len(shown), rest=1.2)
     # A noise above the whole spread makes the difficulty's estimate negative; the bar is full.
-    noise = {s.model: min(s.aleatoric_share, 1.0) for s in known}
-    rows = [i for i, s in enumerate(shown) if s.model in noise]
-    parts = np.array([noise[shown[i].model] for i in rows])
-    axes.barh(rows, 100 * parts, 0.7, color=style.THESE, label="run noise")
-    axes.barh(rows, 100 * (1 - parts), 0.7, 100 * parts, color=style.FAINT, label="difficulty")
-    for i, part in zip(rows, parts, strict=True):
-        inside = part > 0.8
-        axes.text(
-            100 * part + (-1 if inside else 1), i, _share_text(shown[i].aleatoric_share),
-            ha="right" if inside else "left", va="center", fontsize=8,
-            color="white" if inside else style.INK,
-        )  # fmt: skip
-    for i in set(range(len(shown))) - set(rows):
-        axes.text(1, i, "not identified", va="center", fontsize=8, color=style.GREY)
-    style.label_rows(axes, style.marked([s.model for s in shown], analysis.excluded))
+    parts = np.array([100 * min(noise[s.model] or 0, 1) for s in shown])
+    rest = [100 - part if s in known else 0 for s, part in zip(shown, parts, strict=True)]
+    axes.barh(range(len(shown)), parts, 0.7, color=style.THESE, label="run noise")
+    axes.barh(range(len(shown)), rest, 0.7, parts, color=style.FAINT, label="difficulty")
+    for i, (s, part) in enumerate(zip(shown, parts, strict=True)):
+        share, place = noise[s.model], (part + 1, i)
+        text, look = report.no_ceiling(s), {"ha": "left", "color": style.GREY}
+        if share is not None:
+            text, look["color"] = percent(share, int(share < 0.0995)), style.INK
+        if part > 80:
+            place, look = (part - 1, i), {"ha": "right", "color": "white"}
+        axes.text(*place, text, va="center", fontsize=8, **look)
+    models = [s.model for s in shown]
+    style.label_rows(axes, style.marked(models, analysis.excluded))
     axes.set_xlim(0, 100)
     axes.set_xlabel("share of the score's variance for new problems, %")
     figure.legend(loc="outside upper left", ncols=2)
-    data = pd.DataFrame(
-        [(s.model, s.runs_harmonic, s.aleatoric_share, 1 - s.aleatoric_share) for s in known],
-        columns=["model", "runs_harmonic", "run_noise", "difficulty"],
-    )
-    text = _split_finding(analysis, condition, len(shown) < len(ranked))
-    lead = "Run noise and difficulty in the variance of a score, at the runs at hand."
-    return Plot(
-        figure,
-        f"{lead} {text}",
-        f"Stacked bars of {_count(len(shown), 'system')}, the best score on top. {text}",
-        data,
-    )
-
-
-def _classes(samples: list[Sample]):
-    """Return names of the classes, never first, and the function that classes a sample."""
-    runs = {int(r) for s in samples for r in s.runs}
-    if all(s.binary for s in samples) and len(runs) == 1 and max(runs) <= MOST_RUNS:
-        return [str(k) for k in range(runs.pop() + 1)], lambda s: s.passes
-    inner = [f"to {100 * b:.0f} %" for b in BINS[1:]] + ["below 100 %"]
-
-    def index(s: Sample) -> np.ndarray:
-        place = np.searchsorted(BINS, s.rate, side="left").clip(1)
-        return np.where(s.rate == 0, 0, np.where(s.rate == 1, len(BINS) + 1, place))
-
-    return ["0 %", *inner, "100 %"], index
-
-
-def _colours(classes: int) -> list:
-    """Greys for never and always; the few between in colour, dark to light."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    warm = LinearSegmentedColormap.from_list("warm", ["#7F2704", style.NEW, "#FDBE85"])
-    between = np.linspace(0, 1, max(classes - 2, 1))[: classes - 2]
-    return [NEVER, *(warm(x) for x in between), ALWAYS]
-
-
-def _finding(samples: list[Sample]) -> str:
-    """Say how many problems lie between, on average over systems."""
-    constant = float(np.mean([_same(s.rate, s).mean() for s in samples]))
-    who = "" if len(samples) == 1 else f" (mean of {len(samples)} systems)"
-    if all(s.runs.max() == 1 for s in samples):
-        return "With one run of each problem nothing can be seen between never and always."
-    what = (
-        "were passed on every run or on none"
-        if all(s.binary for s in samples)
-        else "have score 0 on every run or score 1 on every run"
-    )
-    return f"{style.percent(constant)} of the problems{who} {what}."
-
-
-def _same(rate: FloatArray, sample: Sample) -> np.ndarray:
-    return (rate == 0) | (rate == 1)
-
-
-def _split_finding(analysis: Analysis, condition: str, cut: bool) -> str:
-    ranked = analysis.ranked(condition)
-    counted = [s for s in ranked if s.model not in analysis.excluded]
-    shares = [s.aleatoric_share for s in counted if s.aleatoric_share is not None]
-    text = ""
-    if len(shares) > 1:
-        text = (
-            f"The median share of run noise is {_share_text(float(np.median(shares)))} "
-            f"(from {_share_text(min(shares))} to {_share_text(max(shares))})."
-        )
-    elif shares:
-        text = f"The share of run noise is {_share_text(shares[0])}."
-    if over := sum(s >= 1 for s in shares):
-        text += (
-            f" For {_count(over, 'system')} the run noise is as large as the whole spread of the "
+    counted = report.counted(analysis, condition)
+    found = sentences.figures(counted, "aleatoric_share")
+    if over := sum(s.between is not None and s.between <= 0 < s.within for s in counted):
+        found += (
+            f" For {count(over, 'model')} the run noise is as large as the whole spread of the "
             "pass rates, so that no spread of difficulty is left to see."
         )
-    if unknown := len(counted) - len(shares):
-        text += f" For {_count(unknown, 'system')} the parts are not identified."
-    if cut:
-        text += f" The first {MOST} of {len(ranked)} systems by score are shown."
-    if any(s.model in analysis.excluded for s in ranked):
-        text += " * left out of medians."
-    return text.strip()
+    if unknown := sum(_noise(s) is None for s in counted):
+        found += f" For {count(unknown, 'model')} there are no parts to tell apart."
+    return style.plot(
+        figure,
+        {
+            "model": [s.model for s in known],
+            "runs_harmonic": [s.runs_harmonic for s in known],
+            "run_noise": [noise[s.model] for s in known],
+            "difficulty": [1 - noise[s.model] for s in known],
+        },
+        "Run noise and difficulty in the variance of a score, at the runs at hand.",
+        found,
+        f"Stacked bars of {count(len(shown), 'model')}, the best score on top.",
+        style.left_out(shown, ranked),
+        style.starred(models, analysis.excluded),
+    )
 
 
-def _share_text(share: float) -> str:
-    """Return a share with one decimal below ten percent."""
-    return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+def _noise(s: System) -> float | None:
+    """Return the share of run noise: all of it where it is infinite, as no spread was seen."""
+    return 1.0 if s.aleatoric_share is None and s.remaining_narrowing else s.aleatoric_share

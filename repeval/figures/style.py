@@ -9,24 +9,27 @@ import functools
 import itertools
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
+import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
     from repeval.analysis import Analysis
+    from repeval.rows import Limits, Pair
 
 # Okabe and Ito's colours, told apart by all readers; the two questions have one each.
 THESE, NEW = "#0072B2", "#D55E00"
 GREEN, SKY, PURPLE = "#009E73", "#56B4E9", "#CC79A7"
 INK, GREY, FAINT = "#222222", "#8A8A8A", "#DDDDDD"
+MOST = 40  # rows that fit on a page
 WIDTH = 5.4  # narrow, so that letters stay readable where a page is 390 pixels wide
 NAME = 26
 
@@ -94,30 +97,16 @@ def styled(draw: Callable[..., Plot]) -> Callable[..., Plot]:
     return drawn
 
 
-def canvas(rows: int = 0, *, each: float = 0.27, rest: float = 1.1, columns: int = 1, **kwargs):
-    """Return a figure of one width, high enough for `rows`, and its axes.
-
-    Parameters
-    ----------
-    rows : int
-        Number of rows drawn; an inch of `each` for every one, and `rest` around them.
-    columns : int
-        Axes side by side.
-    **kwargs
-        For `matplotlib.figure.Figure.subplots`.
-    """
+def canvas(rows: int = 0, *, each: float = 0.27, rest: float = 1.1) -> tuple[Figure, Axes]:
+    """Return a figure of one width, `each` inch high for every row and `rest` around them."""
     figure = Figure(figsize=(WIDTH, rest + each * max(rows, 1)), layout="constrained")
-    return figure, figure.subplots(1, columns, **kwargs)
+    return figure, figure.subplots()
 
 
 def name(text: str, width: int = NAME) -> str:
     """Return a name from data in one printable line, shortened in the middle.
 
-    Parameters
-    ----------
-    text : str
-    width : int
-        In letters of the Latin alphabet; Chinese, Japanese and Korean ones count twice.
+    Chinese, Japanese and Korean letters count twice in `width`.
     """
     text = "".join(c if c.isprintable() else "?" for c in text)
     wide = [2 if unicodedata.east_asian_width(c) in "FW" else 1 for c in text]
@@ -151,11 +140,6 @@ def _shared(texts: Sequence[str]) -> int:
     return sum(itertools.takewhile(bool, same))
 
 
-def name_rows(axes: Axes, texts: Sequence[str], width: int = NAME) -> None:
-    """Write one name to each row, the first on top, all shortened alike."""
-    label_rows(axes, names(texts, width))
-
-
 def label_rows(axes: Axes, labels: Sequence[str]) -> None:
     """Write one label to each row as it is, the first on top."""
     axes.set_yticks(range(len(labels)), labels)
@@ -163,15 +147,23 @@ def label_rows(axes: Axes, labels: Sequence[str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def span(axes: Axes, y: float, limits, colour: str, *, width: float = 2.0) -> None:
+def pair_rows(axes: Axes, pairs: Sequence[Pair]) -> None:
+    """Write the two names of a pair to each row, and a line below it."""
+    labels = names([m for p in pairs for m in (p.model_a, p.model_b)], 24)
+    label_rows(axes, list(map("\n".join, zip(labels[::2], labels[1::2], strict=True))))
+    for y in range(len(pairs) - 1):
+        axes.axhline(y + 0.5, color=FAINT, lw=0.6, zorder=0)
+
+
+def span(axes: Axes, y: float, limits: Limits, colour: str, *, width=2.0, unit=1) -> None:
     """Draw an interval; an end that is None or beyond the axis is an arrow at its edge.
 
     Set the limits of the axis first.
     """
     if limits is None:
         return
-    left, right = sorted(axes.get_xlim())
-    low, high = (math.inf if v is None else v for v in limits)
+    left, right = axes.get_xlim()
+    low, high = (math.inf if v is None else unit * v for v in limits)
     if low < right and high > left:
         ends = [max(low, left), min(high, right)]
         axes.plot(ends, [y, y], color=colour, lw=width, solid_capstyle="butt")
@@ -194,11 +186,18 @@ def point(axes: Axes, y: float, value: float | None, marker: str, **kwargs) -> N
         at_edge(axes, y, marker, ms=6, **{**kwargs, "mfc": "white"})
 
 
-def log_ticks(axes: Axes, top: float) -> None:
-    """Write round numbers from 1 to `top` on a logarithmic axis."""
-    steps = (1, 1.5, 2, 3, 5, 7, 10) if top < 12 else (1, 2, 5, 10, 20, 50, 100)
-    ticks = [t for t in steps if t <= top]
-    axes.set_xticks(ticks, [f"{t:g}" for t in ticks])
+def log_axis(axes: Axes, low: float, high: float) -> None:
+    """Make the x axis logarithmic, with plain round numbers, few enough not to touch."""
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    decades = 10.0 ** np.arange(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 3, 5), (1, 2, 5), (1,)):
+        ticks = [t for t in np.outer(decades, steps).ravel() if low <= t <= high]
+        if len(ticks) <= 9:
+            break
+    if len(ticks) < 2:
+        ticks = [low, high]
+    axes.set_xticks(ticks, [f"{t:,.3g}" if t < 10 else f"{t:,.0f}" for t in ticks])
     axes.minorticks_off()
 
 
@@ -210,24 +209,37 @@ def legend(figure: Figure, marks: Sequence[Line2D]) -> None:
     )  # fmt: skip
 
 
-def empty(text: str, columns: Sequence[str] = ()) -> Plot:
+def empty(text: str) -> Plot:
     """Return a figure that only says why there is nothing to draw."""
-    import pandas as pd
-
     figure, axes = canvas(rest=0.8)
     axes.set_axis_off()
     axes.text(0, 0.5, text, transform=axes.transAxes, va="center", wrap=True)
-    return Plot(figure, text, text, pd.DataFrame(columns=list(columns)))
+    return Plot(figure, text, text, pd.DataFrame())
 
 
 def level(analysis: Analysis) -> str:
-    """Return the level of the intervals, `95 %`, that no line break tears apart."""
-    return f"{100 * analysis.settings.level:g}\u00a0%"
+    """Return the level of the intervals, `95 %`."""
+    return f"{100 * analysis.settings.level:g} %"
 
 
-def percent(share: float) -> str:
-    """Return a share in whole percent, `95 %`, finer where that would say all or nothing."""
-    shown = f"{100 * share:.0f}"
-    if shown in ("0", "100") and 0 < share < 1:
-        return "<1 %" if shown == "0" else ">99 %"
-    return f"{shown} %"
+def plot(figure: Figure, data, lead: str, found: str, alt: str, *notes: str) -> Plot:
+    """Join caption and alternative text: what is drawn, what that shows, notes on single marks."""
+    caption = " ".join(filter(None, (lead, found, *notes)))
+    return Plot(figure, caption, f"{alt} {found}", pd.DataFrame(data))
+
+
+def left_out(shown: Sized, everyone: Sized, what: str = "models") -> str:
+    """Say what is not drawn."""
+    cut = len(shown) < len(everyone)
+    return f"The first {len(shown)} of {len(everyone)} {what} are shown." if cut else ""
+
+
+def starred(shown: Collection[str], excluded: Collection[str]) -> str:
+    """Say what an asterisk means, if there is one."""
+    return "* left out of medians." if set(shown) & set(excluded) else ""
+
+
+def limits(name: str, intervals: Sequence[Limits]) -> dict[str, list[float | None]]:
+    """Return the ends of intervals as two columns."""
+    low, high = zip(*(i or (None, None) for i in intervals), strict=True)
+    return {f"{name}low": low, f"{name}high": high}

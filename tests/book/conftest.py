@@ -118,9 +118,9 @@ def outcomes(tmp_path):
 
 @pytest.fixture(scope="session")
 def book(tmp_path_factory):
-    """One book on stand-in data, built without the store: its folder and its ingredients."""
+    """One book on stand-in data: its folder and its ingredients."""
     folder = tmp_path_factory.mktemp("book")
     share = make_share(folder / "share")
     outcomes = make_outcomes(folder, basis="stand-in")
-    page = build(outcomes, share=share, directory=folder, cache=False)
+    page = build(outcomes, share=share, directory=folder)
     return page.parents[1], share, outcomes

@@ -2,18 +2,36 @@
 
 import fcntl
 import json
+import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 from repeval.book import BuildFailed, build
+from repeval.notices import RepevalError
 from repeval.report import STAND_IN
 
-from .conftest import HOSTILE, make_outcomes, write_notebook
+from .conftest import CHECKOUT, HOSTILE, make_outcomes, make_share, write_notebook
 
 CRASH = "x = 1\nraise ArithmeticError('the sum is wrong')"
+SLOW = """\
+import os, pathlib, subprocess, sys, time
+worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+pathlib.Path("../../part").write_text(f"{os.getppid()} {os.getpid()} {worker.pid}")
+pathlib.Path("../../part").rename("../../started")
+time.sleep(600)"""
+COMMAND = """\
+import pathlib, signal, sys
+from repeval import book, cli
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
+sys.modules["repeval.book.build"].share_dir = lambda: pathlib.Path("share")
+sys.exit(cli.main(["build", "runs.csv", "--columns", "problem=problem", "--name", "mine"]))"""
 
 
 def pages(home):
@@ -23,7 +41,7 @@ def pages(home):
 
 def test_everything_is_published_and_nothing_else_is_left(book):
     home, _, outcomes = book
-    assert {p.name for p in home.iterdir()} - {".lock"} == {
+    assert {p.name for p in home.iterdir()} == {
         "analysis.json", "data", "figures", "html", "notebooks",
     }  # fmt: skip
     assert (home / "html" / "index.html").exists()
@@ -68,7 +86,7 @@ def test_no_machine_path_is_published(book):
 
 def test_two_builds_give_the_same_bytes(book, tmp_path):
     home, share, outcomes = book
-    again = build(outcomes, share=share, directory=tmp_path, cache=False, jobs=1).parents[1]
+    again = build(outcomes, share=share, directory=tmp_path, jobs=1).parents[1]
     files = [p.relative_to(home) for p in home.rglob("*") if p.is_file()]
     assert len(files) > 20
     assert [f for f in files if (home / f).read_bytes() != (again / f).read_bytes()] == []
@@ -160,11 +178,71 @@ def test_a_warning_of_sphinx_stops_the_build(share, outcomes, tmp_path, text, co
 
 def test_two_builds_of_one_name_do_not_meet(share, outcomes, tmp_path):
     home = tmp_path / "_build" / "paper"
-    home.mkdir(parents=True)
-    with (home / ".lock").open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        with pytest.raises(BuildFailed, match="Another build of 'paper'"):
-            build(outcomes, share=share, directory=tmp_path)
+    stage = home / "stage-of-the-other"
+    stage.mkdir(parents=True)
+    handle = os.open(home, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    with pytest.raises(BuildFailed, match="Another build of 'paper'"):
+        build(outcomes, share=share, directory=tmp_path)
+    os.close(handle)
+    assert list(home.iterdir()) == [stage]
+
+
+def state(home):
+    return {p: p.stat().st_mtime_ns for p in home.rglob("*")}
+
+
+def running(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_build_leaves_the_old_book_and_nothing_else(book, tmp_path, number):
+    home = tmp_path / "_build" / "mine"
+    shutil.copytree(book[0], home, ignore=shutil.ignore_patterns("failed"))
+    make_outcomes(tmp_path)
+    write_notebook(make_share(tmp_path / "share"), "notebooks/both", code=SLOW)
+    before, started = state(home), home.parent / "started"
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not started.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert started.exists(), process.communicate()[1]
+    pids = [int(pid) for pid in started.read_text().split()]
+    assert all(map(running, pids))
+    process.send_signal(number)
+    try:
+        # 60 s: the kernel is told to end, and killed after 15.
+        assert process.communicate(timeout=60)[1] == "repeval: stopped\n"
+        assert process.returncode == 130
+        assert not any(map(running, pids))
+        assert state(home) == before
+    finally:
+        for pid in filter(running, [process.pid, *pids]):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_a_folder_that_cannot_be_written_is_named(outcomes, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RepevalError, match=r"Not a directory.*permissions") as caught:
+        build(outcomes, name="mine", directory=tmp_path / "file")
+    assert caught.value.code == "cannot-write"
+    assert f"{tmp_path}/file/_build/mine, which cannot be written" in str(caught.value)
+
+
+def test_a_read_only_folder_of_an_older_book_is_named(outcomes, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)  # the superuser may write everywhere
+    with pytest.raises(RepevalError, match="_build/mine, which cannot be written: Permission"):
+        build(outcomes, name="mine", directory=tmp_path)
 
 
 def test_the_pipeline_is_not_imported_with_the_package():

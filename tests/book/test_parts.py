@@ -3,6 +3,9 @@
 import base64
 import importlib.metadata
 import json
+import os
+import signal
+import threading
 from dataclasses import asdict
 
 import nbformat
@@ -12,10 +15,18 @@ import pytest
 
 import repeval
 from repeval.book import BuildFailed, build
-from repeval.book.build import check_dependencies
-from repeval.book.notebook import Book, table_html
-from repeval.book.stage import fit_toc, front_matter, keep_passages, load_data, save_data
-from repeval.book.strip import strip
+from repeval.book.build import check
+from repeval.book.execute import strip
+from repeval.book.notebook import Book, csv, table_html
+from repeval.book.process import python, stoppable
+from repeval.book.stage import (
+    fit_toc,
+    front_matter,
+    keep_passages,
+    load_data,
+    save_data,
+    without_conditions,
+)
 from repeval.figures import style
 
 from .conftest import HOSTILE, make_outcomes
@@ -33,14 +44,14 @@ def test_a_wrong_jupyter_book_is_named(monkeypatch):
     found = {"jupyter-book": "2.1.7"}
     monkeypatch.setattr(importlib.metadata, "version", lambda p: found.get(p) or version(p))
     with pytest.raises(repeval.RepevalError, match=r"jupyter-book 2\.1\.7 .* needs 1\.x"):
-        check_dependencies()
+        check("mine")
 
     def absent(package):
         raise importlib.metadata.PackageNotFoundError(package)
 
     monkeypatch.setattr(importlib.metadata, "version", absent)
     with pytest.raises(repeval.RepevalError, match=r"pip install 'repeval\[book\]'"):
-        check_dependencies()
+        check("mine")
 
 
 def test_passages_are_kept_by_condition():
@@ -49,10 +60,19 @@ def test_passages_are_kept_by_condition():
     assert keep_passages(text, "p", {"x", "y"}.__contains__) == "a\nb\nc\nd\n% a comment\ne"
 
 
-@pytest.mark.parametrize("text", ["% only: x\na", "a\n% end", "% only: x\n% only: y\n% end\n% end"])
-def test_passages_must_match(text):
-    with pytest.raises(BuildFailed, match="p"):
-        keep_passages(text, "p", lambda condition: True)
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("% only: x\na", 1),
+        ("a\n% end", 2),
+        ("% only: x\n% only: y\n% end\n% end", 1),
+        ("% only: x\na\n% end\n\n% only: y\n", 5),
+    ],
+)
+def test_passages_must_match(text, line, holds):
+    with pytest.raises(BuildFailed, match=f"p.md, line {line}: '% .*' has no counterpart"):
+        keep_passages(text, "p", lambda condition: holds)
 
 
 def test_contents_lose_pages_and_empty_parts():
@@ -74,6 +94,17 @@ def test_front_matter_of_pages_with_and_without_one():
         "requires": {"runs": 2},
     }
     assert front_matter("# T\n\n---\nabout: paper\n---\n") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("---\nabout: paper\nx: 1\n---\nabout: me\n", "---\nx: 1\n---\nabout: me\n"),
+        ("# T\n\n---\nabout: paper\n---\n", "# T\n\n---\nabout: paper\n---\n"),
+    ],
+)
+def test_conditions_of_staging_leave_the_header_only(text, left):
+    assert without_conditions(text) == left
 
 
 def test_staged_data_come_back_as_they_were(tmp_path):
@@ -138,6 +169,69 @@ def test_tables_are_escaped_and_named():
     assert '<td class="number">3</td><td class="number">0.123</td><td>yes</td>' in html
     assert "<td>–</td>" in html
     assert "<td>no</td>" in html
+
+
+def test_ids_do_not_wrap_and_notes_stand_below():
+    html = table_html(pd.DataFrame({"n": [1], "id": ["a-<b>"]}), "T", ["One <i>.", "Two."])
+    assert '<td class="text-nowrap small">a-&lt;b&gt;</td>' in html
+    assert html.endswith("</table></div><p>One &lt;i&gt;.</p><p>Two.</p>")
+
+
+@pytest.mark.parametrize("start", "=+-@\t\r")
+def test_no_text_of_a_download_is_a_formula(start):
+    frame = pd.DataFrame({start: [f"{start}1+1", "a=b", None], "x": [-1.5, np.nan, 2], "n": -3})
+    lead = f"'{start}"
+    head, one, *rest = csv(frame).replace('"', "").split("\n")
+    assert (head, one) == (f"{lead},x,n", f"{lead}1+1,-1.5,-3")
+    assert rest == ["a=b,,-3", ",2.0,-3", ""]
+
+
+def test_a_caption_names_a_section_or_an_appendix(monkeypatch):
+    shown = []
+    monkeypatch.setattr("repeval.claims.verdicts", lambda *_: [])
+    monkeypatch.setattr(Book, "table", lambda self, frame, caption, notes: shown.append(caption))
+    monkeypatch.setattr("repeval.book.notebook.is_paper", lambda _: True)
+    for section in ("5.2", "Appendix D", "Table 6"):
+        Book(None, None, "paper", "quick", 1).claims(section)
+    says = ": the paper says, we get"
+    assert shown == [f"Section 5.2{says}", f"Appendix D{says}", f"Table 6{says}"]
+
+
+SLEEP = "import time; time.sleep(600)"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_command_and_a_second_one_disturbs_nothing(number):
+    before = signal.getsignal(number)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), number))
+    with stoppable():
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            python(SLEEP, cwd=".")
+        os.kill(os.getpid(), number)
+    assert signal.getsignal(number) is before
+
+
+def test_a_book_that_is_being_published_is_not_stopped():
+    with stoppable() as refuse:
+        refuse()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_a_signal_that_the_program_ignores_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stoppable():
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_another_thread_stops_a_command():
+    stop = threading.Event()
+    threading.Timer(0.3, stop.set).start()
+    with pytest.raises(KeyboardInterrupt):
+        python(SLEEP, cwd=".", stop=stop)
 
 
 def test_a_figure_brings_caption_alt_and_the_same_bytes(tmp_path, monkeypatch):

@@ -2,8 +2,8 @@ import sys
 
 import pytest
 
-from repeval.claims import Claim, entries
-from repeval.claims.entries import agrees, claims, errata, fitted
+from repeval.claims import Claim, claims, ledger
+from repeval.claims.ledger import agrees, errata, fitted
 from repeval.notices import RepevalError
 
 
@@ -71,7 +71,7 @@ def test_the_ledger_is_well_formed():
 
 
 def test_no_claim_is_in_two_lists():
-    groups = entries._read("calibration.yaml")
+    groups = ledger._read("calibration.yaml")
     ids = [key for name in groups for group in groups[name] for key in group["ids"]]
     assert len(ids) == len(set(ids))
 
@@ -98,5 +98,5 @@ def test_the_ledger_has_the_reference_figures(shared):
 def test_missing_pyyaml_is_said_plainly(monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(RepevalError, match=r"repeval\[book\]") as caught:
-        entries._read("claims.yaml")
+        ledger._read("claims.yaml")
     assert caught.value.code == "claims-need-pyyaml"

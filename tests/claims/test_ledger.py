@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from repeval.claims import Claim, Estimate, Verdict, counts, ledger
+from repeval.claims import Claim, Verdict, counts, ledger
 from repeval.claims.ledger import claim
 from repeval.notices import RepevalError
 
@@ -99,11 +99,16 @@ def test_our_own_standard_error_widens_the_tolerance():
     @claim("t-se")
     def estimate(r):
         """Simulate."""
-        return Estimate(0.53, r.answer)
+        return 0.53, r.answer
 
     assert judge("t-se", answer=0.0, tolerance=tolerance).verdict == "differs"
     found = judge("t-se", answer=0.03, tolerance=tolerance)
     assert (found.verdict, found.se) == ("holds", 0.03)
+
+
+def test_a_function_without_words_is_told_by_the_ledger():
+    claim("t-short")(lambda r: r.answer)
+    assert judge("t-short", how="Look twice.").reason == "Look twice."
 
 
 def test_placeholders_reach_the_function():

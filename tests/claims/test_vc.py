@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from repeval import analyze, load
-from repeval.claims import Results, claims, counts, table, verdicts
-from repeval.claims.entries import fitted
-from repeval.claims.ledger import _FUNCTIONS, _find
+from repeval.claims import claims, counts, legend, table, verdicts
+from repeval.claims.ledger import _FUNCTIONS, _find, fitted
+from repeval.claims.results import Results
 from repeval.notices import RepevalError
 from repeval.outcomes import Outcomes
 
@@ -37,6 +37,25 @@ def test_nothing_differs_that_is_not_explained(found):
     assert [v.claim.id for v in found.values() if v.verdict == "known"] == ["vc-s53-flat-side"]
 
 
+def test_nothing_that_needs_the_released_outcomes_holds_on_the_stand_in(found):
+    assert [
+        key for key, v in found.items()
+        if v.verdict == "holds" and "released-tensor" in (v.claim.needs, v.claim.also)
+    ] == []  # fmt: skip
+    assert found["vc-s51-narrow-median"].verdict == found["vc-s51-narrow-range"].verdict == "pinned"
+    assert "functions of" in found["vc-s51-narrow-range"].reason
+
+
+def test_the_papers_own_table_is_no_recomputation(found):
+    own = [v for v in found.values() if v.claim.needs == "published-table"]
+    assert {v.claim.id for v in own} == {"vc-ad-cov-b", "vc-ad-cov-b1", "vc-ad-cov-c"}
+    assert all("its own Table 6, which is not recomputed" in v.reason for v in own)
+    assert table(own)["Here"].str.startswith("the paper's own table: ").all()
+    assert legend(own) == [
+        "Where the paper's text is held against its own table, nothing is recomputed."
+    ]
+
+
 def test_every_formula_is_confirmed(found):
     formulas = [v for v in found.values() if v.claim.kind == "formula"]
     assert formulas
@@ -45,8 +64,14 @@ def test_every_formula_is_confirmed(found):
 
 def test_every_function_serves_a_claim_and_every_fitted_claim_has_a_function():
     matched = {_find(c.id)[0] for c in claims() if _find(c.id)}
-    assert {function for function, _ in _FUNCTIONS.values()} == matched
+    assert set(_FUNCTIONS.values()) == matched
     assert all(_find(key) for key in fitted())
+
+
+def test_every_verdict_tells_how(found):
+    assert [key for key, v in found.items() if not v.reason] == []
+    told = [c for c in claims() if c.how]
+    assert all(_find(c.id) and not _find(c.id)[0].__doc__ for c in told)
 
 
 def test_recomputed_values_agree_with_the_ledgers_own(found):
@@ -81,7 +106,7 @@ def test_other_components_differ(analysis, outcomes):
 
 def test_swapped_names_do_not_swap_the_pair(analysis, outcomes):
     results = Results(analysis, outcomes)
-    lead = _FUNCTIONS["vc-s51-p-gpt41"][0]
+    lead = _FUNCTIONS["vc-s51-p-gpt41"]
     pairs = [
         dataclasses.replace(
             p, model_a=p.model_b, model_b=p.model_a,
@@ -122,11 +147,26 @@ def test_an_unknown_section_is_refused_with_the_known_ones(analysis, outcomes):
         verdicts(analysis, outcomes, "7")
 
 
-def test_the_table_shows_one_decimal_more_than_the_paper(analysis, outcomes):
-    frame = table(analysis, outcomes, "5.2").set_index("id")
+def of_section(found, section):
+    return [v for v in found.values() if v.claim.section == section]
+
+
+def test_the_table_shows_one_decimal_more_than_the_paper(found):
+    frame = table(of_section(found, "5.2")).set_index("id")
     assert list(frame.columns) == ["Quantity", "Paper", "Here", "Verdict"]
     row = frame.loc["vc-s52-ceiling-median"]
     assert len(row["Here"]) == len(row["Paper"]) + 1
-    assert "fitted" in row["Verdict"]
     assert frame.loc["vc-s52-n50-band", "Here"] == "—"
-    assert "Appendix H" in frame.loc["vc-s52-n50-band", "Verdict"]
+
+
+def test_verdicts_are_short_and_their_reasons_stand_below_once(found):
+    frame = table(found.values()).set_index("id")["Verdict"]
+    short = set(frame[~frame.str.startswith("not checked here: ")])
+    assert short == {"holds", "agrees by construction", "differs, known"}
+    assert "Appendix H" in frame["vc-s52-n50-band"]
+    told = legend(of_section(found, "5.3"))
+    assert told[0].startswith("vc-s53-flat-side: At given prices")
+    assert told[1].count("were chosen so that these components came out") == 1
+    assert len(told) == 2
+    assert legend(of_section(found, "5.1"))[0].count("these interval widths") == 1
+    assert legend(v for v in found.values() if v.claim.kind == "formula") == []

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from repeval.figures import ceilings, style
+from repeval.report import NEEDS_RUNS
 
 from .conftest import plain
 
@@ -45,10 +46,10 @@ def test_undefined_ceilings_are_listed(made):
     single = replace(b, within=None, between=None, ceiling=None, ceiling_interval=None)
     object.__setattr__(analysis, "systems", (endless, single, finite))
     plot = ceilings.forest(analysis, "default")
-    assert "no upper limit (hollow, at the edge): a." in plot.caption
+    assert "Hollow, at the edge, where there is no upper limit or one beyond: a." in plot.caption
     assert "needs two runs of a problem: b." in plot.caption
     assert "Intervals without an upper limit: 1 of 3." in plot.caption
-    assert [t.get_text() for t in plot.figure.axes[0].texts] == [ceilings.NEEDS_RUNS]
+    assert [t.get_text() for t in plot.figure.axes[0].texts] == [NEEDS_RUNS]
     assert len(markers(plot, ">")) == 1
     assert plot.data["model"].tolist() == ["a", "c", "b"]
 
@@ -56,12 +57,23 @@ def test_undefined_ceilings_are_listed(made):
 def test_one_system_has_no_median(made):
     plot = ceilings.forest(made(plain("solo")), "default")
     assert "median" not in plot.caption + plot.alt
-    assert "1 system" in plot.alt
+    assert "1 model" in plot.alt
 
 
 def test_one_run_has_no_ceiling(made):
     plot = ceilings.forest(made(plain("a", "b"), runs=1), "default")
     assert "needs two runs" in plot.caption
+
+
+def test_a_model_that_is_always_right_has_no_ceiling(made):
+    analysis = made(plain("a", "b"))
+    a, b = analysis.systems
+    steady = replace(a, within=0.0, between=0.0, ceiling=None, ceiling_interval=None)
+    object.__setattr__(analysis, "systems", (steady, b))
+    plot = ceilings.forest(analysis, "default")
+    assert "Nothing varied, so no ceiling: a." in plot.caption
+    assert "upper limit or one beyond: a" not in plot.caption
+    assert [t.get_text() for t in plot.figure.axes[0].texts] == ["nothing varied"]
 
 
 @pytest.mark.parametrize("n", [1, 40])

@@ -53,7 +53,7 @@ def test_staircase_is_the_best_whole_number(analysis):
     # A second run pays above 2/ratio, not where R* passes 1.
     assert data.loc[data["cost_ratio"] < 8 * 0.999, "optimal_integer_runs"].max() == 1
     assert data.loc[data["cost_ratio"] > 8 * 1.001, "optimal_integer_runs"].min() == 2
-    assert "more than 8 runs" in costs.best_runs(analysis, "default").caption
+    assert "more than 8.0 runs" in costs.best_runs(analysis, "default").caption
 
 
 def test_flatness_touches_zero_at_the_right_price(analysis):

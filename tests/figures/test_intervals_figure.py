@@ -24,14 +24,16 @@ def test_two_questions_draws_the_intervals_of_the_analysis():
         system = analysis.system(row.model, "default")
         assert (row.low, row.high) == system.intervals[row.interval]
     half = [50 * (i[1] - i[0]) for s in analysis.systems if (i := s.intervals["fixed_t"])]
-    assert f"for these problems ±{min(half):.1f} to ±{max(half):.1f} points" in plot.caption
+    assert f"on these 30 problems: ±{min(half):.0f} to ±{max(half):.0f} points" in plot.caption
 
 
 def test_one_run_has_no_interval_for_these_problems():
     _, analysis = analysed("one run")
     plot = intervals.two_questions(analysis, "default")
     assert set(plot.data["interval"]) == {"clustered_wilson", "pooled_wilson"}
-    assert "needs a verdict that changed between two runs" in plot.caption
+    assert "these problems," not in plot.alt
+    assert "blue" not in intervals.widths(analysis, "default").caption
+    assert "needs two runs of a problem, and a verdict that changed" in plot.caption
 
 
 def test_widths_are_relative_to_pooling():

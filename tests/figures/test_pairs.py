@@ -8,13 +8,14 @@ from matplotlib.patches import Rectangle
 from statsmodels.stats.proportion import proportions_ztest
 
 import repeval
-from repeval import sentences_pairs as say
-from repeval.figures import pairs, style
+from repeval import sentences as say
+from repeval.figures import ceilings, pairs, style
+from repeval.report import percent
 from repeval.rows import Pair
 
 from .conftest import plain
 
-FIGURES = [pairs.adjacent_strip, pairs.leads_matrix, pairs.difference_ceilings]
+FIGURES = [pairs.adjacent_strip, pairs.leads_matrix, ceilings.difference_ceilings]
 
 
 def svg(figure):
@@ -43,7 +44,7 @@ def test_strip_fills_what_is_told_apart(default):
     assert f"{sum(told[::2])} apart" in plot.caption
     assert f"{sum(told[1::2])} apart" in plot.caption
     shares = [t for t in texts(plot.figure.axes[0]) if t.endswith("%")]
-    assert shares == [style.percent(p.p_greater) for p in neighbours]
+    assert shares == [percent(p.p_greater) for p in neighbours]
 
 
 def test_matrix_marks_unresolved_and_neighbours(default):
@@ -69,7 +70,7 @@ def test_matrix_marks_unresolved_and_neighbours(default):
 
 def test_differences_have_their_own_ceiling(default):
     condition = default.condition
-    plot = pairs.difference_ceilings(default, condition)
+    plot = ceilings.difference_ceilings(default, condition)
     table = plot.data
     higher = (table["ceiling"] > table[["ceiling_a", "ceiling_b"]].max(axis=1)).sum()
     assert f"{higher} of {len(table)} differences" in plot.caption
@@ -81,8 +82,8 @@ def test_no_limit_stands_at_the_edge(made):
     (pair,) = analysis.pairs
     values = vars(pair) | {"ceiling": None, "ceiling_interval": (1.5, None)}
     object.__setattr__(analysis, "pairs", (Pair(**values),))
-    plot = pairs.difference_ceilings(analysis, "default")
-    assert "1 whose ceiling lies beyond it or has no upper limit" in plot.caption
+    plot = ceilings.difference_ceilings(analysis, "default")
+    assert "no upper limit or one beyond: a and b." in plot.caption
     assert "Intervals without an upper limit: 1 of 1" in plot.caption
     ends = [line.get_marker() for line in plot.figure.axes[0].lines]
     assert ends.count(">") == 1
@@ -92,20 +93,22 @@ def test_no_limit_stands_at_the_edge(made):
 @pytest.mark.parametrize("figure", FIGURES)
 def test_one_system_has_no_pair(figure, made):
     plot = figure(made(plain("solo")), "default")
-    assert plot.caption == plot.alt == pairs.NO_PAIR
+    assert plot.caption == plot.alt == say.NO_PAIR
     assert len(plot.data) == 0
 
 
 def test_one_run_says_what_is_missing(made):
     analysis = made(plain("a", "b"), runs=1)
-    assert "needs two runs" in pairs.adjacent_strip(analysis, "default").caption
-    assert "needs two runs" in pairs.difference_ceilings(analysis, "default").caption
+    plot = pairs.adjacent_strip(analysis, "default")
+    assert "needs two runs" in plot.caption
+    assert "both questions" not in plot.caption + plot.alt
+    assert "needs two runs" in ceilings.difference_ceilings(analysis, "default").caption
 
 
 def test_many_systems_are_cut_and_it_says_so(made):
     analysis = made(plain(*(f"model-{i:02}" for i in range(44))), problems=6)
     for figure, total, what in zip(
-        FIGURES, (43, 44, 43), ("pairs", "systems", "pairs"), strict=True
+        FIGURES, (43, 44, 43), ("pairs", "models", "pairs"), strict=True
     ):
         plot = figure(analysis, "default")
         assert f"first 40 of {total} {what}" in plot.caption
@@ -123,7 +126,7 @@ def test_same_bytes_and_no_trace(figure, made):
     assert "<script" not in one
     assert "$\\frac$ a" in one
     assert pyplot.get_fignums() == []
-    assert plots[0].source == f"repeval.figures.pairs.{figure.__name__}"
+    assert plots[0].source == f"{figure.__module__}.{figure.__name__}"
 
 
 def test_names_stay_different_and_printable():
@@ -136,7 +139,7 @@ def test_names_stay_different_and_printable():
 
 
 def test_percent_never_says_all_or_nothing_of_some():
-    assert [style.percent(p) for p in (0, 0.001, 0.5, 0.999, 1)] == [
+    assert [percent(p) for p in (0, 0.001, 0.5, 0.999, 1)] == [
         "0 %", "<1 %", "50 %", ">99 %", "100 %",
     ]  # fmt: skip
 

@@ -2,7 +2,7 @@ import warnings
 
 import pytest
 
-from repeval.figures import problems
+from repeval.figures import problems, style
 
 from .made import CASES, analysed, drawn, outcomes
 
@@ -53,11 +53,18 @@ def test_a_noise_above_the_spread_is_said():
     assert "as large as the whole spread" in problems.variance_split(analysis, "default").caption
 
 
+def test_where_nothing_varied_no_second_run_is_asked_for():
+    _, analysis = analysed("always right")
+    caption = problems.variance_split(analysis, "default").caption
+    assert "nothing varied" in caption
+    assert "two runs" not in caption
+
+
 def test_more_systems_than_fit_are_announced():
     data, analysis = analysed("forty-two")
     for plot in (
         problems.polarisation(data, "default"),
         problems.variance_split(analysis, "default"),
     ):
-        assert plot.data["model"].nunique() <= problems.MOST
-        assert "The first 40 of 42 systems by score are shown." in plot.caption
+        assert plot.data["model"].nunique() <= style.MOST
+        assert "The first 40 of 42 models are shown." in plot.caption
