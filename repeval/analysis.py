@@ -11,7 +11,7 @@ import numpy as np
 from repeval._version import __version__
 from repeval.answers import Answers, known_or_none
 from repeval.intervals import check_options
-from repeval.notices import ASSUMED, Notice, RepevalError
+from repeval.notices import ASSUMED, FIRST, Notice, RepevalError
 from repeval.remarks import remarks
 from repeval.rng import DEFAULT_SEED
 from repeval.rows import ConditionPair, Pair, Rank, Settings, Summary, System
@@ -158,7 +158,7 @@ def analyze(
         notices=tuple(
             sorted(
                 (*outcomes.notices, *remarks(outcomes, systems, pairs, cluster)),
-                key=lambda notice: notice.code in ASSUMED,
+                key=lambda notice: (notice.code in ASSUMED, notice.code not in FIRST),
             )
         ),
         systems=tuple(systems),
@@ -181,15 +181,21 @@ def _summary(
         # A ceiling without limit is no missing value: it is larger than any other.
         without_limit = name == "ceiling" and [r for r in rows if r.ceiling is None and r.within]
         values = [v for r in rows if (v := getattr(r, name)) is not None]
+        if name.endswith("narrowing"):
+            # Half of an unlimited narrowing is no narrowing: the median is one of them, or 1.
+            values = [math.inf if v >= 1 else v for v in values]
         return values + [math.inf] * len(without_limit or ())
+
+    def shown(name: str, value: float) -> float | None:
+        return min(value, 1.0) if name.endswith("narrowing") else known_or_none(value)
 
     def spread(name: str) -> Any:
         values = known(here, name)
-        return tuple(known_or_none(f(values)) for f in (np.median, min, max)) if values else None
+        return tuple(shown(name, f(values)) for f in (np.median, min, max)) if values else None
 
     def middle(name: str) -> float | None:
         values = known(neighbours, name)
-        return known_or_none(float(np.median(values))) if values else None
+        return shown(name, float(np.median(values))) if values else None
 
     return Summary(
         n_systems=len(here),

@@ -95,6 +95,9 @@ def ceiling_intervals(
     sample = as_sample(outcomes, runs)
     if sample.runs.max() == 1:
         return tuple(_undefined(math.nan, level, kind, NEEDS_RUNS) for kind in kinds)
+    c = components(sample)
+    if c.within == 0 and c.between == 0:
+        return tuple(_undefined(math.nan, level, kind, "nothing varied") for kind in kinds)
     groups = as_clusters(clusters, len(sample))
     fits = groups is None and lattice.is_exact(sample)
     if method == "exact" and not fits:
@@ -150,8 +153,10 @@ def difference_ceiling_intervals(
         ends = np.cumsum([c.shape[1] for c in columns])[:-1]
         icc = [icc_from_means(m, n) for m in np.split(means, ends, axis=1)]
         high, low = np.quantile(icc, tails, axis=1, method="inverted_cdf")
-        for i, *ends_of in zip(batch, low, high, strict=True):
-            limits[i] = tuple(map(_reciprocal, ends_of))
+        for i, moments, *ends_of in zip(batch, columns, low, high, strict=True):
+            # Where neither difference nor noise varied there is no ceiling to have limits.
+            if np.ptp(moments[:, 0]) > ROUNDING or moments[:, 3].any():
+                limits[i] = tuple(map(_reciprocal, ends_of))
     return limits
 
 

@@ -236,7 +236,9 @@ def _check(args: argparse.Namespace) -> int:
         runs = sorted(set(sample.runs.tolist()))
         span = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
         print(f"  {model}, {condition}: {len(sample)} problems x {span} runs")
-    for notice in outcomes.notices:
+    if args.by:
+        outcomes.split_by(args.by)
+    for notice in _answer(outcomes, args).notices:
         print(f"{notice.code}: {notice.text}")
     print("The data can be analysed.")
     return 0
@@ -246,20 +248,31 @@ def _claims(args: argparse.Namespace) -> int:
     from repeval import claims
 
     outcomes = _load(args)
-    found = claims.verdicts(_answer(outcomes, args), outcomes)
+    analysis = _answer(outcomes, args)
+    found = claims.verdicts(analysis, outcomes)
+    counts = {verdict: n for verdict, n in claims.counts(found).items() if n}
     if args.json:
-        rows = [{"id": v.claim.id, "verdict": v.verdict, "reason": v.reason} for v in found]
-        _write_json(args.json, {"schema": "repeval/claims/1", "claims": rows}, args.data)
+        rows = [
+            {"id": v.claim.id, "paper": v.claim.value, "computed": v.computed, "se": v.se,
+             "verdict": v.verdict, "reason": v.reason}
+            for v in found
+        ]  # fmt: skip
+        document = {"schema": "repeval/claims/1", "data": analysis.to_dict()["data"]}
+        _write_json(args.json, {**document, "counts": counts, "claims": rows}, args.data)
     if args.json != "-":
         _say_stand_in(outcomes)
         for v in found:
             print(f"{v.claim.id:<28} {v.verdict:<14} {v.reason or ''}".rstrip())
-        print(", ".join(f"{n} {verdict}" for verdict, n in claims.counts(found).items() if n))
+        print(", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
+        print("known: differs, for a reason in the errata. calibrated, pinned: the stand-in was")
+        print("made to agree, which says nothing about the paper.")
     return int(any(v.verdict == "differs" for v in found))
 
 
 def _write_json(path: str, document: dict[str, Any], inputs: Sequence[str] = ()) -> None:
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    plain = {"indent": 1, "ensure_ascii": False, "allow_nan": False}
+    # Claims may hold numpy numbers and arrays.
+    text = json.dumps(document, default=lambda value: value.tolist(), **plain) + "\n"
     if path == "-":
         sys.stdout.write(text)
         return

@@ -75,6 +75,8 @@ class Components:
     @property
     def remaining_narrowing(self) -> float:
         """Share of an interval's width that endless runs remove, seen from these runs."""
+        if self.between <= 0 < self.within:
+            return 1.0
         return 1 - math.sqrt(1 - min(self.aleatoric_share, 1.0))
 
     @property

@@ -29,6 +29,8 @@ ESTIMANDS = {
 LAWS = ("one_level", "two_level", "fixed_bootstrap")
 NEEDS_BINARY = "needs pass/fail outcomes (see pass_at)"
 NEEDS_RUNS = "not identified: needs two runs of a problem"
+# Below so many clusters Student's t with G-1 degrees of freedom serves.
+MANY_CLUSTERS = 30
 NO_FLIP = "no problem changed its verdict, so run noise cannot be measured"
 
 
@@ -157,7 +159,7 @@ def score_variance(values: FloatArray, clusters: IntArray | None) -> tuple[float
     sums = np.bincount(clusters, values - values.mean())
     g = len(sums)
     total = float((sums**2).sum()) if np.ptp(sums) > ROUNDING else 0.0
-    return g / (g - 1) * total / n**2, (g - 1 if g < 30 else math.inf)
+    return g / (g - 1) * total / n**2, (g - 1 if g < MANY_CLUSTERS else math.inf)
 
 
 def satterthwaite(noise: FloatArray) -> float:

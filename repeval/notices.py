@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["ASSUMED", "CODES", "Notice", "RepevalError", "refused", "some"]
+__all__ = ["ASSUMED", "CODES", "FIRST", "Notice", "RepevalError", "refused", "some"]
 
 
 @dataclass(frozen=True)
@@ -125,3 +125,6 @@ ASSUMED = frozenset(
     {"column-spelling", "condition-default", "model-from-file", "model-renamed", "no-run-column",
      "dataset-rule", "dropped-problems", "pass-threshold", "scores"}
 )  # fmt: skip
+
+#: Warnings that change how every figure is read come first.
+FIRST = frozenset({"few-clusters", "few-problems", "hidden-clusters", "adaptive-stopping"})

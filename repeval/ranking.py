@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repeval.intervals import check_options
+from repeval.comparison import compare
+from repeval.intervals import MANY_CLUSTERS, check_options, score_variance, t_quantile
 from repeval.resample import as_clusters, rerun, weights
 from repeval.rng import as_generator
-from repeval.sample import FloatArray, IntArray, Sample, as_sample
+from repeval.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,8 @@ def rank(
     ranks = ranks_of(draws)
     tail = (1 - level) / 2
     low, high = np.quantile(ranks, [tail, 1 - tail], axis=0, method="inverted_cdf").astype(int)
-    set_low, set_high = _rank_sets(rates, draws, level)
+    groups = as_clusters(clusters, len(samples[0]))
+    set_low, set_high = _rank_sets(samples, draws, level, groups)
     return Ranking(
         rank=ranks_of(rates.mean(axis=1)[None])[0],
         low=low,
@@ -134,19 +135,27 @@ def _rerun_totals(samples: Sequence[Sample], w: FloatArray, rng: np.random.Gener
     return means @ np.eye(len(samples))[m]
 
 
-def _rank_sets(rates: FloatArray, draws: FloatArray, level: float) -> tuple[IntArray, IntArray]:
-    m, n = rates.shape
+def _rank_sets(
+    samples: Sequence[Sample], draws: FloatArray, level: float, groups: IntArray | None
+) -> tuple[IntArray, IntArray]:
+    m = len(samples)
+    rates = np.stack([s.rate for s in samples])
     low, high = np.ones(m, dtype=int), np.full(m, m)
     for j in range(m):
         observed = rates.mean(axis=1) - rates[j].mean()
-        spread = (rates - rates[j]).std(axis=1, ddof=1) / math.sqrt(n)
-        # A difference that is the same on every problem has no spread and stays undecided.
-        known = spread > 1e-12
-        if not known.any():
-            continue
-        centred = draws[:, known] - draws[:, [j]] - observed[known]
-        critical = np.quantile((np.abs(centred) / spread[known]).max(axis=1), level)
-        t = observed[known] / spread[known]
-        low[j] += (t > critical).sum()
-        high[j] -= (t < -critical).sum()
+        spread = np.sqrt([score_variance(d, groups)[0] for d in rates - rates[j]])
+        known = spread > 0
+        if known.any():
+            centred = draws[:, known] - draws[:, [j]] - observed[known]
+            critical = np.quantile((np.abs(centred) / spread[known]).max(axis=1), level)
+            if groups is not None and (g := groups.max() + 1) < MANY_CLUSTERS:
+                critical = max(critical, t_quantile(1 - (1 - level) / (m - 1), g - 1))
+            t = observed[known] / spread[known]
+            low[j] += (t > critical).sum()
+            high[j] -= (t < -critical).sum()
+        # The same difference on every problem has no spread: there Newcombe's interval decides.
+        for i in np.flatnonzero(~known & (np.abs(observed) > ROUNDING)):
+            if compare(samples[i], samples[j], level=level).resolved:
+                low[j] += observed[i] > 0
+                high[j] -= observed[i] < 0
     return low, high

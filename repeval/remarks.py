@@ -133,7 +133,9 @@ def _hidden_clusters(outcomes: Outcomes) -> Iterator[Notice]:
     columns = {f"label {name}": (outcomes.labels[name], name) for name in outcomes.labels}
     marks = {m[0] for p in outcomes.problems if (m := ID_SEPARATORS.search(p))}
     before = " or ".join(f"'{mark}'" for mark in sorted(marks))
-    columns[f"part of the problem id before {before}"] = (families, None)
+    # A key that was joined from columns has a first part of that kind by its making.
+    if "+" not in dict(outcomes.policy.columns).get("problem", ""):
+        columns[f"part of the problem id before {before}"] = (families, None)
     for what, (label, name) in columns.items():
         worst = 0.0
         for system in outcomes.systems:

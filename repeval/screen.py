@@ -137,13 +137,18 @@ def _comparison(
     smallest = {"these problems": 0.0, "new ones": row.mdd}
     if c.run_noise > 0:
         smallest["these problems"] = minimum_detectable(c.fixed_variance, analysis.settings.level)
-    seen = ", ".join(f"{points(v)} points ({which})" for which, v in smallest.items() if v)
+    seen = ", ".join(
+        f"{points(v)} points ({which})" if v < 1 else f"larger than any can be ({which})"
+        for which, v in smallest.items()
+        if v
+    )
     if seen:
         below.append(f"A true change is seen 4 times in 5 if it is {seen}.")
     title = f"DID {candidate} GET WORSE THAN {baseline}?"
     answers = {f"on {which}": text for which, text in report.pair_text(row, candidate).items()}
     sections = [Section(title, answers, below)]
-    if row.remaining_narrowing is not None and row.interval is not None:
+    fallback = row.method.startswith("Newcombe")
+    if row.remaining_narrowing is not None and row.interval is not None and not fallback:
         half = (row.interval[1] - row.interval[0]) / 2
         # Doubling R halves the run noise, all there is at most; doubling N halves everything.
         share = min(c.aleatoric_share, 1.0)

@@ -25,7 +25,7 @@ FIGURES = {
     "icc": ("correlation of two runs of a problem {}", "{:.2f}", 1),
     "design_effect": ("design effect {}", "{:.2f}", 1),
     "ceiling": ("ceiling {}", "{:.2f}", 1),
-    "aleatoric_share": ("share of run noise in the variance {}", "{:.1f} %", 100),
+    "aleatoric_share": ("run noise as a share of the spread of scores {}", "{:.1f} %", 100),
     "max_narrowing": ("narrowing by endless runs instead of one {}", "{:.0f} %", 100),
     "remaining_narrowing": ("narrowing by endless runs from those at hand {}", "{:.0f} %", 100),
 }
@@ -181,7 +181,10 @@ def pooled_test(analysis: Analysis, condition: str) -> str:
     if not pairs:
         return NO_PAIR
     if None in z:
-        return "The pooled test needs outcomes that are pass or fail, and equal numbers of runs."
+        return (
+            "The pooled test needs pass or fail, equal numbers of runs, and systems that "
+            "neither passed nor failed every run."
+        )
     apart = [abs(v) > normal_quantile(analysis.settings.level) for v in z]
     new = [bool(p.resolved) for p in pairs]
     return (

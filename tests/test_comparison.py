@@ -223,9 +223,29 @@ def test_clusters_by_hand() -> None:
     found = compare(a, b, name="clustered_normal", clusters=labels)
     assert found.interval.width / 2 == pytest.approx(half, rel=1e-9)
     # The bootstrap of nine clusters has variance (G-1)/G of that, without the t: within 15%.
-    drawn = compare(a, b, clusters=labels, rng=SEED, n_resamples=20_000)
+    drawn = compare(
+        a, b, clusters=labels, method="monte-carlo", rng=SEED, n_resamples=20_000
+    )  # fmt: skip
     normal = Z * math.sqrt((sums**2).sum()) / 60
     assert drawn.interval.width / 2 == pytest.approx(normal, rel=0.15)
+    # So few clusters are left to Student's t unless resampling is asked for.
+    auto = compare(a, b, clusters=labels)
+    assert auto.interval.width / 2 == pytest.approx(half, rel=1e-9)
+    t = d.mean() / (half / stats.t.ppf(0.975, 8))
+    assert auto.p_value == pytest.approx(2 * stats.t.sf(abs(t), 8), rel=1e-9)
+    assert compare(a, b, name="two_level", clusters=labels).interval.name == "two_level"
+
+
+def test_few_clusters_settle_nothing_by_chance() -> None:
+    """No true difference, noise by cluster: a test at 5% is wrong about one time in twenty."""
+    rng = np.random.default_rng(SEED)
+    labels, wrong = np.repeat(np.arange(3), 20), 0
+    for _ in range(400):
+        rates = 1 / (1 + np.exp(-rng.normal(0, 2, (2, 3))))[:, labels]
+        a, b = (rng.binomial(3, rate) for rate in rates)
+        wrong += compare((a, 3), (b, 3), clusters=labels).resolved
+    # 400 trials at 5%: 20 expected, 37 is four standard errors more.
+    assert wrong <= 37
 
 
 def test_scores() -> None:

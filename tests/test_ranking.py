@@ -261,3 +261,22 @@ def test_rank_sets_cover_close_systems() -> None:
         hits += (found.set_low <= truth) & (truth <= found.set_high)
     # Three standard errors of 95% among 150.
     assert hits.min() / sets >= 0.95 - 3 * (0.05 * 0.95 / sets) ** 0.5
+
+
+def test_a_constant_difference_settles_the_ranks() -> None:
+    """All right against all wrong: no spread to resample, and no doubt either."""
+    found = rank([([3] * 30, 3), ([0] * 30, 3)], rng=SEED, n_resamples=100)
+    assert found.set_low.tolist() == found.set_high.tolist() == [1, 2]
+    same = rank([([3] * 30, 3), ([3] * 30, 3)], rng=SEED, n_resamples=100)
+    assert same.set_low.tolist() == [1, 1]
+    assert same.set_high.tolist() == [2, 2]
+
+
+def test_few_clusters_leave_ranks_open() -> None:
+    """Three clusters resampled say too little: sets widen to what Student's t leaves."""
+    rng = np.random.default_rng(SEED)
+    labels = np.repeat(np.arange(3), 20)
+    data = [(rng.binomial(3, 0.5 + 0.05 * m, 60), 3) for m in range(3)]
+    wide = rank(data, rng=1, clusters=labels)
+    plain = rank(data, rng=1)
+    assert ((wide.set_high - wide.set_low) >= (plain.set_high - plain.set_low)).all()
