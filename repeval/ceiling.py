@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ class CeilingInterval:
     undefined : float
         Share of resamples with σ_b² <= 0, whose ceiling counts as infinite.
     level : float
-    kind : {"percentile", "bca"}
+    kind : {"percentile", "bca", "log-delta"}
     method : str
     """
 
@@ -106,7 +106,7 @@ def ceiling_intervals(
         values, pmf = lattice.icc_law(sample)
         how = "exact law"
     elif method == "auto" and groups is None and (delta := _log_delta(sample, level)):
-        return tuple(replace(delta, kind=kind) for kind in kinds)
+        return (delta,) * len(kinds)
     else:
         columns = moment_columns(sample.rate, [sample])
         means = resampled_means(columns, as_generator(rng), n_resamples, groups)
@@ -172,14 +172,19 @@ def _log_delta(sample: Sample, level: float) -> CeilingInterval | None:
     noise = filled_noise(sample)
     spread = (sample.rate - c.mean) ** 2 * n / (n - 1) - c.spread
     between = spread - (noise / sample.runs - c.run_noise)
+    # What fills an unknown v_i moves with the known ones: their influence on it counts, too.
     within = np.where(known, (noise - c.within) * n / known.sum(), 0)
+    between = between - (1 - known.mean()) * within
     influence = within / c.within - between / c.between
     half = normal_quantile(level) * math.sqrt((influence**2).sum() / (n * (n - 1)))
     ratio = c.within / c.between
     low, high = 1 + ratio * math.exp(-half), 1 + ratio * math.exp(half)
     se = math.sqrt((between**2).sum() / (n * (n - 1)))
     undefined = float(special.ndtr(-c.between / se))
-    return CeilingInterval(low, high, 1 / high, 1 / low, undefined, level, "", "log-delta")
+    if undefined > (1 - level) / 2:
+        # So near σ_b² = 0 the upper limit is infinite, which only resampling shows.
+        return None
+    return CeilingInterval(low, high, 1 / high, 1 / low, undefined, level, "log-delta", "log-delta")
 
 
 def _from_law(

@@ -10,19 +10,23 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from repeval.notices import RepevalError, refused, some
 
-__all__ = ["FORMATS", "Table", "find", "kind_of", "read", "rows_text"]
+__all__ = [
+    "FORMATS", "Table", "csv_records", "csv_separator", "find", "kind_of", "read", "rows_text",
+]  # fmt: skip
 
 FORMATS = {"csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet"}
+
+SEPARATORS = ",;\t"
 
 Columns = dict[str, np.ndarray]
 
@@ -99,7 +103,7 @@ def _csv(data: bytes, name: str) -> tuple[Columns, Sequence[int]]:
     text = _decode(data, name)
     start = re.search(r"[^\r\n]*\S[^\r\n]*", text)
     first = [start[0] if start else ""]
-    sep = max(",;\t", key=lambda d: len(next(csv.reader(first, delimiter=d))))
+    sep = max(SEPARATORS, key=lambda d: len(next(csv.reader(first, delimiter=d))))
     # One flat list: the garbage collector would walk a list for each row again and again.
     fields, sizes, rows, end = [], [], [], 0
     limit = csv.field_size_limit(len(text) + 1)
@@ -184,3 +188,26 @@ def rows_text(rows: Sequence[int], at: Sequence[int]) -> str:
 
 def _damaged(name: str, why: object) -> RepevalError:
     return refused("unreadable-file", f"{name} cannot be read: {why}.")
+
+
+def csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield how many lines came before a record of a file, and the record; no blank ones."""
+    separator = csv_separator(path)
+    with _opened(path) as file:
+        reader, end = csv.reader(file, delimiter=separator), 0
+        for record in reader:
+            if len(record) > 1 or "".join(record).strip():
+                yield end, record
+            end = reader.line_num
+
+
+def csv_separator(path: Path) -> str:
+    """Return what separates the fields of a file's first line that is not blank."""
+    with _opened(path) as file:
+        line = next((line for line in file if line.strip()), "")
+    return max(SEPARATORS, key=lambda mark: len(next(csv.reader([line], delimiter=mark))))
+
+
+def _opened(path: Path) -> IO[str]:
+    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    return opener(path, "rt", encoding="utf-8-sig", newline="", errors="replace")

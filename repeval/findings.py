@@ -45,8 +45,8 @@ def findings(data: Outcomes) -> Iterator[Notice]:
     if never := [p for p in data.problems if p in failed]:
         yield Notice(
             "never-passed",
-            f"{len(never)} of {len(tried)} problems no run of any system passed "
-            f"({some(never)}): hard, or broken?",
+            f"Never passed by anyone: {len(never)} of {len(tried)} problems ({some(never)}). "
+            "Hard, or broken?",
         )
     if hit := [s for s, x in samples.items() if _goes_with_rate(x) or _stops_at_first(x)]:
         yield Notice(

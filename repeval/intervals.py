@@ -92,7 +92,7 @@ def interval(
         exactly these problems `fixed_normal` (c), `fixed_bootstrap` (c'), `fixed_t`.
     level : float
     method : {"auto", "exact", "monte-carlo"}
-        For the three bootstrap laws; "auto" is exact up to transforms of 2^20 points.
+        For the three bootstrap laws; "auto" is exact up to transforms of 2^18 points.
     n_resamples : int
         For Monte Carlo.
     rng : int, numpy.random.Generator or None

@@ -63,9 +63,9 @@ def _steps(runs: int) -> IntArray:
 @functools.lru_cache(maxsize=4)
 def _icc_order(n: int, runs: int) -> tuple[FloatArray, IntArray]:
     """ICC of every lattice point in falling order; the same for all systems of one design."""
-    unit = runs - 1  # the greatest common divisor divides R-1, the value at k = 1
     steps = _steps(runs)
-    unit = unit // int(steps[1])
+    # The greatest common divisor divides R-1, the value at k = 1.
+    unit = (runs - 1) // int(steps[1])
     total = np.arange(n * runs + 1.0)[:, None]
     mixed = unit * np.arange(n * int(steps.max()) + 1.0)
     squares = runs * total - mixed

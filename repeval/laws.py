@@ -220,7 +220,7 @@ def convolution_power(
     if support <= SHORT:
         total = _transformed(ones, counts, fft.next_fast_len(support, real=True))
         start = np.full(ones.shape[:-2], n * first)
-        return np.maximum(total[..., :support], 0), start
+        return _normalised(total[..., :support]), start
     j = np.arange(m)
     mean = ones @ j
     variance = np.maximum(ones @ (j * j) - mean**2, 0) @ counts
@@ -236,8 +236,14 @@ def convolution_power(
     middle = np.rint((mean - centre) @ counts).astype(np.int64)
     offset = np.clip(middle - size // 2, lowest, highest)
     index = (offset[..., None] + np.arange(size)) % length
-    pmf = np.maximum(np.take_along_axis(total, index, axis=-1), 0)
+    pmf = _normalised(np.take_along_axis(total, index, axis=-1))
     return pmf, offset + shift + n * first
+
+
+def _normalised(pmf: FloatArray) -> FloatArray:
+    """Take out what rounding left: negative mass, and with many problems a total off by 1e-10."""
+    pmf = np.maximum(pmf, 0)
+    return pmf / pmf.sum(axis=-1, keepdims=True)
 
 
 def _transformed(ones: FloatArray, counts: IntArray, length: int) -> FloatArray:

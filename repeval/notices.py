@@ -93,7 +93,7 @@ CODES: dict[str, str] = {
     "claims-no-section": "The message names the sections that have claims.",
     "book-extra": "Install it: pip install 'repeval[book]'.",
     "book-version": "Install version 1: pip install 'jupyter-book==1.0.4.post1'.",
-    "large-table": "So large a table is read as counts of passed and failed runs.",
+    "large-table": "So large a table is read as counts of passes and runs; split it for more.",
     "too-many-runs": "Number the runs of a problem 1, 2, ...: labels are shared by problems.",
     "cannot-write": "Check the folder and its permissions; nothing was half written.",
     # what counting shows

@@ -118,10 +118,11 @@ class Outcomes:
         object.__setattr__(self, "notices", (*notices, *self._found))
         return self
 
-    def _rows(self) -> pd.DataFrame:
+    def rows(self) -> pd.DataFrame:
         """Return `frame`, which large tables do not have."""
         if self.frame.empty:
-            raise refused("large-table", f"{self.source.name}: the single rows are needed.")
+            what = f"{self.source.name}: single rows and labels are needed."
+            raise refused("large-table", what)
         return self.frame
 
     @functools.cached_property
@@ -233,6 +234,7 @@ class Outcomes:
 
     def split_by(self, column: str) -> dict[str, Outcomes]:
         """Split by a label, in order of appearance along `problems`; "" where there is none."""
+        self.rows()
         if column not in self.labels:
             known = ", ".join(self.labels.columns) or "none"
             what = f"There is no label column {column!r}. Label columns: {known}."
@@ -247,7 +249,7 @@ class Outcomes:
         Rows without an outcome are written with a status; a name that ends in ``.gz`` is
         compressed, always to the same bytes.
         """
-        kind, frame = int if self.binary else float, self._rows()
+        kind, frame = int if self.binary else float, self.rows()
         table = frame.assign(outcome=frame["outcome"].astype(kind).astype(object))
         if len(self.errored):
             rows = self.errored.assign(outcome="", status="error")
@@ -277,7 +279,7 @@ class Outcomes:
         """Keep the rows whose keys are among the names."""
         frame, errored = (
             table[table[list(names)].isin(names).all(axis=1)]
-            for table in (self._rows(), self.errored)
+            for table in (self.rows(), self.errored)
         )
         return Outcomes.from_frame(
             frame,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from repeval.comparison import compare
 from repeval.intervals import MANY_CLUSTERS, check_options, score_variance, t_quantile
@@ -101,11 +101,16 @@ def resampled_scores(
     n = len(samples[0])
     rates = np.stack([s.rate for s in samples], axis=1)
     scores = []
+    binary = name == "two_level" and all(s.binary for s in samples)
+    kinds = _kinds(samples) if binary else None
     for w in weights(rng, n, n_resamples, as_clusters(clusters, n)):
         if name == "one_level":
             totals = w @ rates
-        elif all(s.binary for s in samples):
-            totals = _rerun_totals(samples, w, rng)
+        elif kinds:
+            # Problems of one kind share a binomial draw; counts below 2^24 are exact in float32.
+            indicators, k, r, owner = kinds
+            counts = (w.astype(np.float32) @ indicators).astype(np.int64)
+            totals = rng.binomial(counts * r, k / r) / r @ np.eye(len(samples))[owner]
         else:
             totals = np.stack([(w * rerun(s, w, rng)).sum(axis=1) for s in samples], axis=1)
         scores.append(totals / w.sum(axis=1, keepdims=True))
@@ -119,20 +124,17 @@ def ranks_of(scores: FloatArray) -> IntArray:
     return 1 + np.stack(better, axis=1)
 
 
-def _rerun_totals(samples: Sequence[Sample], w: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Resample the runs of all systems: problems with equal (k, R) share one binomial draw."""
+def _kinds(samples: Sequence[Sample]) -> tuple[NDArray[np.float32], IntArray, IntArray, IntArray]:
+    """Return which problems are of which kind (k, R) of each system, and k, R and the system."""
     indicators, passes, runs, owner = [], [], [], []
     for m, s in enumerate(samples):
-        kinds, member = np.unique(np.stack([s.passes, s.runs]), axis=1, return_inverse=True)
-        indicators.append(np.eye(kinds.shape[1], dtype=np.float32)[member.reshape(-1)])
-        passes.append(kinds[0])
-        runs.append(kinds[1])
-        owner.append(np.full(kinds.shape[1], m))
-    k, r, m = map(np.concatenate, (passes, runs, owner))
-    # Whole numbers below 2^24 are exact in single precision.
-    counts = (w.astype(np.float32) @ np.concatenate(indicators, axis=1)).astype(np.int64)
-    means = rng.binomial(counts * r, k / r) / r
-    return means @ np.eye(len(samples))[m]
+        most = int(s.runs.max()) + 1
+        kinds, member = np.unique(s.runs * most + s.passes, return_inverse=True)
+        indicators.append(np.eye(len(kinds), dtype=np.float32)[member])
+        passes.append(kinds % most)
+        runs.append(kinds // most)
+        owner.append(np.full(len(kinds), m))
+    return np.concatenate(indicators, axis=1), *map(np.concatenate, (passes, runs, owner))
 
 
 def _rank_sets(

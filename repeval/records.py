@@ -16,7 +16,7 @@ from repeval.findings import TASK_COLUMNS
 from repeval.names import KEYS
 from repeval.notices import Notice, RepevalError, refused, some
 
-__all__ = ["Part", "constant_labels", "number", "part_of", "refuse_duplicates"]
+__all__ = ["Part", "constant_labels", "key_text", "number", "part_of", "refuse_duplicates"]
 
 WORDS = {"0": 0.0, "1": 1.0, "true": 1.0, "false": 0.0, "c": 1.0, "i": 0.0, "pass": 1.0,
          "fail": 0.0}  # fmt: skip
@@ -111,7 +111,7 @@ def _ids(table: Table, role: str, column: str) -> np.ndarray:
     values = text = table.columns[column]
     where = f"{table.name}: {role} (column {column}) is"
     if set(map(type, values)) != {str}:
-        text = np.array(list(map(_text, values)), dtype=object)
+        text = np.array(list(map(key_text, values)), dtype=object)
         written = np.array([isinstance(value, str) for value in values])
         if both := set(text[written]) & set(text[~written]):
             one = min(both)
@@ -126,8 +126,8 @@ def _ids(table: Table, role: str, column: str) -> np.ndarray:
     return text
 
 
-def _text(value: Any) -> str | None:
-    """One id as text; None where it is no id."""
+def key_text(value: Any) -> str | None:
+    """Return one id as text; None where it is no id."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and math.isfinite(value):
@@ -139,7 +139,7 @@ def _label(value: Any) -> str:
     """One label as text; nothing gives an empty text."""
     if isinstance(value, str):
         return value if value.isascii() else SURROGATE.sub("?", value)
-    return str(value) if isinstance(value, list | dict) else _text(value) or ""
+    return str(value) if isinstance(value, list | dict) else key_text(value) or ""
 
 
 def _errors(column: str, values: Iterable[Any]) -> list[bool]:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from repeval.columns import resolve
-from repeval.files import FORMATS, kind_of
-from repeval.notices import Notice, RepevalError, refused
-from repeval.records import number
+from repeval.files import FORMATS, csv_records, csv_separator, kind_of
+from repeval.names import KEYS
+from repeval.notices import Notice, RepevalError, refused, some
+from repeval.records import key_text, number
 from repeval.sample import Sample, from_counts
 
 if TYPE_CHECKING:
@@ -31,7 +33,9 @@ MANY_BYTES, MANY_ROWS = 64 * 2**20, 2 * 10**6
 MOST_RUNS = 62
 #: Rows of partial counts before they are merged (130 MB).
 MERGE_AT = 4 * 10**6
-PROBLEM_BITS = 40
+#: A cell's key holds the codes of its model, condition and problem.
+CONDITION_AT, CONDITION_BITS, MODEL_AT = 36, 12, 48
+PROBLEMS, CONDITIONS = (1 << CONDITION_AT) - 1, (1 << CONDITION_BITS) - 1
 
 
 class Counted(NamedTuple):
@@ -74,15 +78,17 @@ def count(
     if not parts:
         raise refused("empty-file", f"{path.name} has no rows.")
     keys, runs, passes, labels = _merged(*np.concatenate(parts, axis=1))
+    models, conditions = reader.models(), reader.names("condition")
     if (twice := np.bitwise_count(labels) != runs).any():
         reader.refuse_duplicate(int(keys[twice][0]))
-    names = list(reader.codes["problem"])
-    system, problem = keys >> PROBLEM_BITS, keys & ((1 << PROBLEM_BITS) - 1)
+    names = reader.names("problem")
+    system, problem = keys >> CONDITION_AT, keys & PROBLEMS
     ends = [*np.flatnonzero(np.diff(system)) + 1, len(keys)]
     cells, start = {}, 0
     for end in ends:
         at = slice(start, end)
-        cells[reader.system(int(system[start]))] = problem[at], from_counts(passes[at], runs[at])
+        where = models[system[start] >> CONDITION_BITS], conditions[system[start] & CONDITIONS]
+        cells[where] = problem[at], from_counts(passes[at], runs[at])
         start = end
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -101,80 +107,124 @@ class _Reader:
     """Batches of a file as codes; codes are given in order of appearance."""
 
     def __init__(self, path, model, format, mapping, notices) -> None:
-        self.path, self.model = path, model
+        self.path, self.model, self.notices = path, model, notices
         self.parquet = (FORMATS[format] if format else kind_of(path)) == "parquet"
-        self.codes: dict[str, dict[str, int]] = {k: {} for k in ("system", "problem", "run")}
-        if model:
+        self.codes: dict[str, dict[tuple, int]] = {role: {} for role in KEYS}
+        self.columns, self.header_lines = self._header()
+        if model and not any(c.lower() == "model" for c in self.columns):
             mapping = {"model": "", **mapping}
-        self.roles = resolve(self._names(), mapping, path.name, notices)
-        for role, text in (("model", f"after its file: {self._model()}"), ("run", "1")):
+        self.roles = resolve(self.columns, mapping, path.name, notices)
+        stem = path.name.removesuffix(".gz").rpartition(".")[0]
+        self.absent = {"model": model or stem, "condition": "default", "run": "1"}
+        for role, code, text in (
+            ("model", "model-from-file", f"the model is called {stem} after its file"),
+            ("condition", "condition-default", "all rows have the condition default"),
+            ("run", "no-run-column", "every row is the only run of its problem"),
+        ):
             if role not in self.roles and not (role == "model" and model):
-                code = "model-from-file" if role == "model" else "no-run-column"
-                notices.append(Notice(code, f"There is no {role} column: it is called {text}."))
-        if "condition" not in self.roles:
-            text = "There is no condition column: all rows have the condition default."
-            notices.append(Notice("condition-default", text))
+                notices.append(Notice(code, f"There is no {role} column: {text}."))
 
-    def _model(self) -> str:
-        return self.model or self.path.name.removesuffix(".gz").rpartition(".")[0]
+    def names(self, role: str) -> list[str]:
+        """Return the names behind a role's codes; parts of a key are joined without confusion."""
+        keys = list(self.codes[role])
+        for sep in ("/", "|", "::", " // "):
+            joined = [sep.join(key) for key in keys]
+            if len(set(joined)) == len(keys):
+                return joined
+        what = f"the columns {'+'.join(self.roles[role])} cannot be joined without confusion"
+        raise refused("composite-key", f"{self.path.name}: {what}.")
 
-    def system(self, code: int) -> tuple[str, str]:
-        """Return the model and condition of a system's code."""
-        model, condition = list(self.codes["system"])[code].split("\0")
-        return model, condition
+    def models(self) -> list[str]:
+        """Return the models' names, as NAME=PATH has it; a `prompt` text is no condition."""
+        models = self.names("model")
+        n, column = len(self.codes["condition"]), self.roles.get("condition", ("condition",))[0]
+        if column != "condition" and n > 1 and n == len(self.codes["problem"]):
+            what = f"{self.path.name}: column {column} has as many values as there are problems"
+            raise RepevalError(
+                "doubtful-column",
+                f"{what}, so it is hardly a condition. Type --columns condition= if there is "
+                f"none, or --columns condition={column} if it is.",
+            )
+        if not self.model:
+            return models
+        if len(models) > 1:
+            what = f"the file holds {len(models)} models ({some(models)}) and cannot get one name"
+            raise refused("several-models", f"{self.model}={self.path.name}: {what}.")
+        if models != [self.model]:
+            text = f"Model {models[0]} of {self.path.name} is called {self.model}."
+            self.notices.append(Notice("model-renamed", text))
+        return [self.model]
 
     def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, int]]:
         """Yield cell keys, run codes, outcomes, and how many rows came before."""
+        import pyarrow as pa
+
         before = 0
-        for batch in self._raw():
-            rows = batch.num_rows
-            model = self._column(batch, "model", self._model())
-            condition = self._column(batch, "condition", "default")
-            system = self._coded("system", *_joined(model, condition, "\0"))
-            problem = self._coded("problem", *self._column(batch, "problem", ""))
-            run = self._coded("run", *self._column(batch, "run", "1"))
-            if len(self.codes["run"]) > MOST_RUNS:
-                what = f"{self.path.name} has over {MOST_RUNS} run labels"
-                raise refused("too-many-runs", f"{what}.")
-            yield (system << PROBLEM_BITS) | problem, run, self._outcome(batch, before), before
-            before += rows
+        try:
+            for batch in self._raw():
+                model, condition, problem, run = (self._coded(batch, role, before) for role in KEYS)
+                if len(self.codes["run"]) > MOST_RUNS:
+                    what = f"{self.path.name} has over {MOST_RUNS} run labels"
+                    raise refused("too-many-runs", f"{what}.")
+                keys = (model << MODEL_AT) | (condition << CONDITION_AT) | problem
+                yield keys, run, self._outcome(batch, before), before
+                before += batch.num_rows
+        except (pa.ArrowException, OSError, EOFError) as error:
+            why = str(error).split("\n")[0].rstrip(".")
+            raise refused("unreadable-file", f"{self.path.name} cannot be read: {why}.") from None
 
     def refuse_duplicate(self, key: int) -> None:
         """Read again up to the first repeated run of a cell, and name its rows."""
         seen: dict[int, int] = {}
         for keys, runs, _, before in self.batches():
             for i in np.flatnonzero(keys == key).tolist():
-                run, row = int(runs[i]), self._row(before + i)
-                if run in seen:
-                    model, condition = self.system(key >> PROBLEM_BITS)
-                    problem = list(self.codes["problem"])[key & ((1 << PROBLEM_BITS) - 1)]
-                    label = list(self.codes["run"])[run]
-                    of = repr(model) if condition == "default" else f"{model!r} ({condition})"
-                    raise refused(
-                        "duplicate-rows",
-                        f"{self.path.name}: row {row} has the same model, condition, problem and "
-                        f"run as row {seen[run]} ({of}, problem {problem!r}, run {label!r}).",
-                    )
-                seen[run] = row
+                run = int(runs[i])
+                if run not in seen:
+                    seen[run] = before + i
+                    continue
+                first, second = self._row(seen[run]), self._row(before + i)
+                model, condition = (
+                    self._named("model", key >> MODEL_AT),
+                    self._named("condition", key >> CONDITION_AT & CONDITIONS),
+                )
+                of = repr(model) if condition == "default" else f"{model!r} ({condition})"
+                what = (
+                    f"{self.path.name}: row {second} has the same model, condition, problem and "
+                    f"run as row {first} ({of}, problem {self._named('problem', key & PROBLEMS)!r}"
+                )
+                if "run" not in self.roles:
+                    raise refused("no-run-column", f"{what}), and there is no run column.")
+                label = self._named("run", run)
+                raise refused("duplicate-rows", f"{what}, run {label!r}).")
+
+    def _named(self, role: str, code: int) -> str:
+        return "/".join(list(self.codes[role])[code])
 
     def _row(self, index: int) -> int:
-        return index + (1 if self.parquet else 2)
-
-    def _names(self) -> list[str]:
+        """Return the number of a row as a person sees it, in CSV by reading it again."""
         if self.parquet:
-            import pyarrow.parquet as pq
+            return index + 1
+        # The header is the first record.
+        return next(itertools.islice(csv_records(self.path), index + 1, None))[0] + 1
 
-            return pq.read_schema(self.path).names
-        return next(csv.reader([self._header()], delimiter=self._separator()))
-
-    def _header(self) -> str:
+    def _header(self) -> tuple[list[str], int]:
+        """Return the columns and, for CSV, how many lines they take."""
         import pyarrow as pa
+        import pyarrow.parquet as pq
 
-        with pa.input_stream(self.path) as stream:
-            return stream.read(2**16).decode("utf-8-sig", "replace").split("\n")[0].rstrip("\r")
-
-    def _separator(self) -> str:
-        return max(",;\t", key=self._header().count)
+        try:
+            if self.parquet:
+                return pq.read_schema(self.path).names, 0
+            records = csv_records(self.path)
+            _, names = next(records, (0, []))
+            columns = [name.strip() for name in names]
+            lines = next(records, (1, []))[0]
+        except (pa.ArrowException, OSError, EOFError, csv.Error) as error:
+            raise refused("unreadable-file", f"{self.path.name} cannot be read: {error}.") from None
+        if twice := [c for i, c in enumerate(columns) if c in columns[:i]]:
+            what = f"{self.path.name}: two columns are called {twice[0]!r}"
+            raise refused("duplicate-column", f"{what}.")
+        return columns, lines
 
     def _raw(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -182,80 +232,68 @@ class _Reader:
         import pyarrow.parquet as pq
 
         wanted = [column for role in self.roles if role != "status" for column in self.roles[role]]
-        try:
-            if self.parquet:
-                file = pq.ParquetFile(self.path)
-                yield from file.iter_batches(2**20, columns=wanted)
-                return
-            with (
-                pa.input_stream(self.path) as stream,
-                pc.open_csv(
-                    stream,
-                    pc.ReadOptions(block_size=2**25, column_names=self._names(), skip_rows=1),
-                    pc.ParseOptions(delimiter=self._separator()),
-                    pc.ConvertOptions(
-                        column_types=dict.fromkeys(self._names(), pa.string()),
-                        include_columns=wanted,
-                    ),
-                ) as reader,
-            ):
-                yield from reader
-        except (pa.ArrowException, OSError) as error:
-            why = str(error).split("\n")[0]
-            raise refused("unreadable-file", f"{self.path.name} cannot be read: {why}.") from None
+        if self.parquet:
+            yield from pq.ParquetFile(self.path).iter_batches(2**20, columns=wanted)
+            return
+        types = dict.fromkeys(self.columns, pa.string())
+        with (
+            pa.input_stream(self.path) as stream,
+            pc.open_csv(
+                stream,
+                pc.ReadOptions(
+                    block_size=2**25, column_names=self.columns, skip_rows=self.header_lines
+                ),
+                pc.ParseOptions(delimiter=csv_separator(self.path), newlines_in_values=True),
+                pc.ConvertOptions(column_types=types, include_columns=wanted),
+            ) as reader,
+        ):
+            yield from reader
 
-    def _column(self, batch: pa.RecordBatch, role: str, default: str) -> tuple[np.ndarray, list]:
-        """Return a key as codes of a batch's own names."""
-        columns = [_encoded(batch.column(c)) for c in self.roles.get(role, ())]
+    def _coded(self, batch: pa.RecordBatch, role: str, before: int) -> np.ndarray:
+        """Return the codes of a key; a key of several columns is a tuple of texts."""
+        known, columns = self.codes[role], self.roles.get(role, ())
         if not columns:
-            return np.zeros(batch.num_rows, dtype=np.int64), [default]
-        joined = columns[0]
-        for column in columns[1:]:
-            joined = _joined(joined, column, "/")
-        if None in joined[1] or "" in joined[1]:
-            raise refused("bad-key", f"{self.path.name}: an empty {role}.")
-        return joined
-
-    def _coded(self, role: str, local: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        known = self.codes[role]
-        return np.array([known.setdefault(name, len(known)) for name in names])[local]
+            known.setdefault((self.absent[role],), 0)
+            return np.zeros(batch.num_rows, dtype=np.int64)
+        codes, parts = np.zeros(batch.num_rows, dtype=np.int64), []
+        for column in columns:
+            local, texts = _encoded(batch.column(column))
+            if not all(texts):
+                bad = np.array([not text for text in texts])[local]
+                row = self._row(before + int(np.flatnonzero(bad)[0]))
+                what = f"{role} (column {column}) is empty, or neither text nor a number"
+                raise refused("bad-key", f"{self.path.name}: {what}, in row {row}.")
+            codes = codes * len(texts) + local
+            parts.append(texts)
+        if len(parts) == 1:
+            return np.array([known.setdefault((text,), len(known)) for text in parts[0]])[codes]
+        distinct, codes = np.unique(codes, return_inverse=True)
+        found = []
+        for code in distinct.tolist():
+            key = []
+            for texts in reversed(parts):
+                code, at = divmod(code, len(texts))
+                key.append(texts[at])
+            found.append(known.setdefault(tuple(reversed(key)), len(known)))
+        return np.array(found, dtype=np.int64)[codes]
 
     def _outcome(self, batch: pa.RecordBatch, before: int) -> np.ndarray:
         codes, words = _encoded(batch.column(self.roles["outcome"][0]))
-        values = np.array([number(word) for word in words])
+        values = np.array([number(word or "") for word in words])
         if (bad := ~np.isin(values, (0.0, 1.0))).any():
             at = int(np.flatnonzero(bad[codes])[0])
-            where = f"row {self._row(before + at)} ({words[codes[at]]!r})"
-            raise RepevalError(
-                "large-table",
-                f"{self.path.name}: the outcome in {where} is not passed or failed; so large a "
-                "table is read as counts. Correct it, or split the table if it holds scores.",
-            )
+            where = f"row {self._row(before + at)} ({words[codes[at]] or ''!r})"
+            what = f"{self.path.name}: the outcome in {where} is not passed or failed"
+            raise refused("large-table", f"{what}.")
         return values[codes].astype(np.int64)
 
 
-def _encoded(column: pa.Array) -> tuple[np.ndarray, list]:
-    """Return codes and their texts."""
+def _encoded(column: pa.Array) -> tuple[np.ndarray, list[str | None]]:
+    """Return codes and their texts, None for what is no text or number."""
     import pyarrow as pa
 
-    column = column.dictionary_encode() if not pa.types.is_dictionary(column.type) else column
-    if column.null_count:
-        column = column.cast(column.type.value_type).dictionary_encode("encode")
-    texts = [
-        v if v is None or isinstance(v, str) else _text(v) for v in column.dictionary.to_pylist()
-    ]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    column = column.dictionary_encode("encode")
+    texts = [key_text(value) for value in column.dictionary.to_pylist()]
     return column.indices.to_numpy(zero_copy_only=False).astype(np.int64), texts
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _joined(first, second, sep: str) -> tuple[np.ndarray, list[str]]:
-    """Join two coded columns to one."""
-    (a, names), (b, others) = first, second
-    pairs, codes = np.unique(a * len(others) + b, return_inverse=True)
-    texts = [f"{names[p // len(others)]}{sep}{others[p % len(others)]}" for p in pairs.tolist()]
-    return codes, texts

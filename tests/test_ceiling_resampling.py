@@ -141,3 +141,27 @@ def test_no_log_delta_without_a_ceiling() -> None:
     found = ceiling_interval(passes, 5, method="auto")
     assert found.method != "log-delta"
     assert found.high == math.inf
+
+
+def test_log_delta_where_some_problems_have_one_run() -> None:
+    """Unknown v_i are filled from the known: without that cross term the interval is too short."""
+    rng = np.random.default_rng(2606)
+    runs = rng.integers(1, 4, 3000)
+    passes = rng.binomial(runs, rng.beta(0.5, 0.5, 3000))
+    delta = ceiling_interval(passes, runs)
+    drawn = ceiling_interval(passes, runs, method="monte-carlo", n_resamples=20_000, rng=1)
+    assert delta.method == "log-delta"
+    # Second-order terms: 5% of the width; the cross term is over a fifth of it.
+    width = drawn.high - drawn.low
+    assert (delta.low, delta.high) == pytest.approx((drawn.low, drawn.high), abs=0.05 * width)
+
+
+def test_no_log_delta_near_zero() -> None:
+    """Where over 2.5% of resamples have no ceiling, the upper limit is infinite."""
+    for seed in range(40):
+        passes = np.random.default_rng(seed).binomial(5, 0.5, 600)
+        if 0 < components(passes, 5).between < 0.002:
+            break
+    found = ceiling_interval(passes, 5, rng=1)
+    assert found.method != "log-delta"
+    assert found.high == math.inf

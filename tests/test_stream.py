@@ -1,6 +1,7 @@
 """Large tables, read as counts: the same samples as reading them whole, and the same refusals."""
 
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -141,3 +142,102 @@ def test_damaged_files_are_refused(tmp_path):
     path.write_text("model,problem,run,outcome\nm,p,1,1\nm,p,2\n")
     with pytest.raises(repeval.RepevalError, match="cannot be read"):
         load(path)
+
+
+def both(path, monkeypatch, **options):
+    """Read a file as counts and whole: outcomes, or the codes of the refusals."""
+    found = []
+    for limit in (0, 10**12):
+        monkeypatch.setattr(stream, "MANY_BYTES", limit)
+        monkeypatch.setattr(stream, "MANY_ROWS", limit)
+        try:
+            found.append(load(path, **options))
+        except repeval.RepevalError as error:
+            found.append(error)
+    return found
+
+
+def test_different_composite_keys_stay_apart(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    keys = [("a/b", "c"), ("a", "b/c"), ("q", "z")]
+    path.write_text("model,task,item,run,outcome\n" + "".join(
+        f"m,{t},{i},{r},{r}\n" for t, i in keys for r in (0, 1)))  # fmt: skip
+    one, two = both(path, monkeypatch, columns="problem=task+item")
+    assert one.problems == two.problems
+    assert len(one.problems) == 3
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_an_empty_part_of_a_composite_key_is_refused(tmp_path, monkeypatch, value):
+    columns = {
+        "model": ["m"] * 4, "task": ["t", value, "t", "t"], "item": ["a", "a", "b", "c"],
+        "run": [1] * 4, "outcome": [0, 1, 1, 0],
+    }  # fmt: skip
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table(columns), path)
+    one, two = both(path, monkeypatch, columns="problem=task+item")
+    assert one.code == two.code == "bad-key"
+    assert "row 2" in one.text
+
+
+def test_numbers_that_are_none_are_no_ids(tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    columns = {"model": ["m"] * 3, "problem": [1.0, float("nan"), 2.5], "outcome": [0, 1, 1]}
+    pq.write_table(pa.table(columns), path)
+    one, two = both(path, monkeypatch)
+    assert one.code == two.code == "bad-key"
+
+
+def test_line_breaks_in_fields_and_blank_lines(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    lines = [f'm,p{i},{r},{(i + r) % 2},"two\nlines"' for i in range(5) for r in range(2)]
+    text = "\nmodel,problem,run,outcome,answer\n" + "\n".join(lines[:4]) + "\n\n\n"
+    path.write_text(text + "\n".join(lines[4:]) + "\n")
+    one, two = both(path, monkeypatch)
+    assert one.system("m", "default").passes.tolist() == two.system("m", "default").passes.tolist()
+    path.write_text(text + "\n".join([*lines[4:], lines[1]]) + "\n")
+    one, two = both(path, monkeypatch)
+    assert one.code == two.code == "duplicate-rows"
+    rows_named = [re.findall(r"row (\d+)", error.text) for error in (one, two)]
+    assert rows_named[0] == rows_named[1]
+
+
+def test_a_name_for_a_file_of_several_models(tmp_path, monkeypatch):
+    path = write(tmp_path / "t.csv", rows())
+    one, two = both([f"other={path}"], monkeypatch)
+    assert one.code == two.code == "several-models"
+    path = write(tmp_path / "one.csv", rows(models=1))
+    one, two = both([f"other={path}"], monkeypatch)
+    assert one.models == two.models == ("other",)
+    assert [n.code for n in one.notices] == [n.code for n in two.notices]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("model,problem,x,x,outcome\nm,p,1,1,1\n", "duplicate-column"),
+        ("model,prompt,problem,run,outcome\nm,one,p1,1,1\nm,two,p2,1,0\n", "doubtful-column"),
+        ("model,problem,outcome\nm,p,1\nm,p,0\nm,q,0\n", "no-run-column"),
+    ],
+)
+def test_refused_like_a_table_read_whole(tmp_path, monkeypatch, text, code):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    one, two = both(path, monkeypatch)
+    assert one.code == two.code == code
+
+
+def test_columns_that_cannot_be_keys(tmp_path):
+    path = tmp_path / "t.parquet"
+    columns = {"model": ["m", "m"], "problem": [[1], [2]], "run": [1, 1], "outcome": [0, 1]}
+    pq.write_table(pa.table(columns), path)
+    with pytest.raises(repeval.RepevalError):
+        load(path)
+
+
+def test_names_may_hold_anything(tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    columns = {"model": ["a\0b", "a\0b"], "problem": ["p", "q"], "run": [1, 1], "outcome": [0, 1]}
+    pq.write_table(pa.table(columns), path)
+    one, two = both(path, monkeypatch)
+    assert one.models == two.models

@@ -71,6 +71,7 @@ def build(
     from repeval.analysis import analyze
 
     check(name)
+    outcomes.rows()
     home = Path(directory or ".").resolve() / "_build" / name
     # Figures on pages without cells are drawn here; a list of fonts would be left in the home.
     os.environ.setdefault("MPLCONFIGDIR", str(home.parent / ".cache" / "matplotlib"))
