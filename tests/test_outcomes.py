@@ -222,7 +222,7 @@ def test_identical_runs_and_few_mixed():
 
 def test_never_passed():
     data = outcomes({("a", "c"): ["10", "00", "00"], ("b", "c"): ["01", "01", "00"]})
-    assert text_of(data, "never-passed").startswith("1 of 3 problems")
+    assert "1 of 3 problems" in text_of(data, "never-passed")
 
 
 def test_single_run():
