@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -145,8 +146,11 @@ def _rank_sets(
     low, high = np.ones(m, dtype=int), np.full(m, m)
     for j in range(m):
         observed = rates.mean(axis=1) - rates[j].mean()
-        spread = np.sqrt([score_variance(d, groups)[0] for d in rates - rates[j]])
-        known = spread > 0
+        if groups is None:
+            spread = (rates - rates[j]).std(axis=1, ddof=1) / math.sqrt(rates.shape[1])
+        else:
+            spread = np.sqrt([score_variance(d, groups)[0] for d in rates - rates[j]])
+        known = spread > ROUNDING
         if known.any():
             centred = draws[:, known] - draws[:, [j]] - observed[known]
             critical = np.quantile((np.abs(centred) / spread[known]).max(axis=1), level)
