@@ -178,16 +178,15 @@ def _summary(
     neighbours = [p for p in pairs if p.condition == condition and p.adjacent]
 
     def known(rows: list[Any], name: str) -> list[float]:
-        # A ceiling without limit is no missing value: it is larger than any other.
-        without_limit = name == "ceiling" and [r for r in rows if r.ceiling is None and r.within]
+        # What has no limit is not missing but larger than any other, and has no half.
+        if name == "ceiling":
+            varied = [r.ceiling for r in rows if r.ceiling is not None or r.within]
+            return [math.inf if v is None else v for v in varied]
         values = [v for r in rows if (v := getattr(r, name)) is not None]
-        if name.endswith("narrowing"):
-            # Half of an unlimited narrowing is no narrowing: the median is one of them, or 1.
-            values = [math.inf if v >= 1 else v for v in values]
-        return values + [math.inf] * len(without_limit or ())
+        return [math.inf if v >= 1 else v for v in values] if "narrowing" in name else values
 
     def shown(name: str, value: float) -> float | None:
-        return min(value, 1.0) if name.endswith("narrowing") else known_or_none(value)
+        return min(value, 1.0) if "narrowing" in name else known_or_none(value)
 
     def spread(name: str) -> Any:
         values = known(here, name)

@@ -73,11 +73,11 @@ def rank(
     if len({len(s) for s in samples}) != 1:
         raise ValueError("at least one system is needed, and all on the same problems")
     rates = np.stack([s.rate for s in samples])
-    draws = resampled_scores(samples, name, n_resamples, as_generator(rng), clusters)
+    groups = as_clusters(clusters, len(samples[0]))
+    draws = resampled_scores(samples, name, n_resamples, as_generator(rng), groups)
     ranks = ranks_of(draws)
     tail = (1 - level) / 2
     low, high = np.quantile(ranks, [tail, 1 - tail], axis=0, method="inverted_cdf").astype(int)
-    groups = as_clusters(clusters, len(samples[0]))
     set_low, set_high = _rank_sets(samples, draws, level, groups)
     return Ranking(
         rank=ranks_of(rates.mean(axis=1)[None])[0],
@@ -96,7 +96,7 @@ def resampled_scores(
     name: str,
     n_resamples: int,
     rng: np.random.Generator,
-    clusters: ArrayLike | None = None,
+    groups: IntArray | None = None,
 ) -> FloatArray:
     """Return the (n_resamples, M) scores of all systems on the same resampled problems."""
     n = len(samples[0])
@@ -104,7 +104,7 @@ def resampled_scores(
     scores = []
     binary = name == "two_level" and all(s.binary for s in samples)
     kinds = _kinds(samples) if binary else None
-    for w in weights(rng, n, n_resamples, as_clusters(clusters, n)):
+    for w in weights(rng, n, n_resamples, groups):
         if name == "one_level":
             totals = w @ rates
         elif kinds:
