@@ -16,12 +16,14 @@ from numpy.typing import ArrayLike
 from scipy.special import comb
 
 from repeval.allocation import optimal_runs
+from repeval.betabinomial import BetaBinomial
 from repeval.claims.ledger import claim
 from repeval.claims.results import Results
 from repeval.components import Components, components
 from repeval.intervals import interval
 from repeval.laws import mean_law
 from repeval.sample import from_counts, from_scores
+from repeval.studies import temperature
 
 # Difficulties, their shares, and the true components they imply.
 P, SHARE = np.array([0.1, 0.4, 0.95]), np.array([0.3, 0.5, 0.2])
@@ -33,6 +35,10 @@ N, R = 8, 4
 SAMPLE = from_counts([0, 1, 3, 4, 2, 4, 4, 0], R)
 FOUND = components(SAMPLE)
 Z = 1.959963984540054
+# A Beta whose moments are integrals of polynomials, for which a few nodes are exact.
+ALPHA, BETA = 2, 3
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
+TRIES = np.arange(1, 6)
 
 
 def same(*values: ArrayLike) -> bool:
@@ -133,7 +139,7 @@ def design_effect(_: Results) -> bool:
     return formula and same(variances(3) / pooled, 1 + 2 * RHO)
 
 
-@claim("vc-s3-eq2")
+@claim("vc-s3-eq2", "vc-abs-ceiling-formula")
 def ceiling(_: Results) -> bool:
     """Divide the enumerated variance at one run by the limit for endless runs."""
     enumerated = variances(1) / (SIGMA_B2 / 3)
@@ -148,7 +154,7 @@ def budget(_: Results) -> bool:
     return same(spent, problems * (problem_cost + runs * run_cost))
 
 
-@claim("vc-s3-rstar")
+@claim("vc-s3-rstar", "vc-abs-rstar", "vc-s1-rstar")
 def optimal_repeats(_: Results) -> bool:
     """Search a fine grid of R at three cost ratios for the smallest variance."""
     # Steps of 0.1% about the claimed optimum.
@@ -157,7 +163,7 @@ def optimal_repeats(_: Results) -> bool:
     return all(np.argmin(at_budget(r * steps, cost)) == 3000 for cost, r in best.items())
 
 
-@claim("vc-s3-r1-rule")
+@claim("vc-s3-r1-rule", "vc-s1-r1-rule")
 def free_problems(_: Results) -> bool:
     """Compare one run with up to 100 where a problem costs nothing."""
     rises = np.diff(at_budget(np.arange(1, 101), 0)) > 0
@@ -187,3 +193,40 @@ def two_level(_: Results) -> bool:
     replicates = itertools.product(binomial(small.rate, 2), repeat=2)
     law = mean_law(small, "two_level")
     return same(sum(np.convolve(*laws) / 4 for laws in replicates), law.pmf[:5])
+
+
+def beta_means(success: Callable[[np.ndarray], np.ndarray]) -> list[float]:
+    """Integrate p^k, for p the chance of a success, over the Beta, for each number of tries k."""
+    p = (1 + NODES) / 2
+    density = p ** (ALPHA - 1) * (1 - p) ** (BETA - 1) * WEIGHTS
+    return [density @ success(p) ** k / density.sum() for k in TRIES]
+
+
+def products(shape: int) -> list[float]:
+    """Multiply the claim's factors, for each number of tries."""
+    factors = [(shape + j) / (ALPHA + BETA + j) for j in range(max(TRIES))]
+    return list(np.cumprod(factors))
+
+
+@claim("vc-ab-retryfree")
+def retry_free(_: Results) -> bool:
+    """Integrate p^R over a Beta with whole parameters, for one to five runs."""
+    model = BetaBinomial(ALPHA, BETA, "paper")
+    return same(beta_means(lambda p: p), products(ALPHA), model.retry_free(TRIES))
+
+
+@claim("vc-ab-passk")
+def pass_at_k(_: Results) -> bool:
+    """Integrate (1-p)^k over a Beta with whole parameters, for one to five tries."""
+    missed = 1 - BetaBinomial(ALPHA, BETA, "paper").pass_at_k(TRIES)
+    return same(beta_means(lambda p: 1 - p), products(BETA), missed)
+
+
+@claim("vc-s54-half")
+def noisiest(_: Results) -> bool:
+    """Enumerate a run at every p in steps of 1%; cool the simulated problems of section 5.4."""
+    p = np.arange(101) / 100
+    variance = binomial(p, 1).prod(axis=1)
+    noise = np.array([temperature.truth(2, t)[0] for t in (0.4, 0.2, 0.1, 0.05)])
+    halved = noise[1:] / noise[:-1]
+    return bool(p[variance.argmax()] == 0.5 and (halved < 0.6).all())

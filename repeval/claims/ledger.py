@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -27,14 +26,24 @@ VERDICTS = {
     "pinned": "agrees by construction",
     "not checkable": "not checked here",
 }
+# What a comparison rests on, with the words a reader sees.
+EVIDENCE = {
+    "independent": "needs no outcomes",
+    "emergent": "from outcomes, nothing tuned to it",
+    "pinned": "copied into the stand-in",
+    "calibrated": "the stand-in was fitted to it",
+}
+# Where the page of disagreements has its table of the smaller ones.
+SMALLER = "smaller-ones"
 # Why a claim without a function has none, by its kind or by what it needs.
 WHY_NOT = {
     "recommendation": "a recommendation, not a figure",
-    "design": "a stated setting of the study; the outcomes do not show it",
+    "design": "a stated setting, which no result shows",
+    "copied": "a stated setting, which the simulation here copies",
     "external-runs": "needs new model calls or logs that were not released",
+    "published-table": "quoted from another text",
+    "missing-table": "the printed cells are not in the text at hand; the page shows ours",
 }
-# Starts of ids whose study belongs to another page.
-LATER = {"vc-s52-n50-band": "Appendix H", "vc-s53-": "Appendix E", "vc-t6-": "Appendix D"}
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,8 @@ class Verdict:
 
     `computed` is on the scale of `claim.unit` (a bool for a formula, None if not checked), `se` our
     Monte Carlo standard error, `verdict` a key of `VERDICTS`; `reason` says how it was computed,
-    why it differs, or why it was not checked.
+    why it differs, or why it was not checked. `evidence` is a key of `EVIDENCE`, empty where
+    nothing was checked, and `basis` that of the data.
     """
 
     claim: Claim
@@ -70,6 +80,8 @@ class Verdict:
     se: float | None
     verdict: str
     reason: str
+    evidence: str = ""
+    basis: str = ""
 
 
 @functools.cache
@@ -86,7 +98,7 @@ def paper() -> dict[str, Claim]:
 
 @functools.cache
 def fitted() -> dict[str, tuple[str, str]]:
-    """Return id -> (list, why) for the claims the stand-in was made to meet."""
+    """Return id -> (list, why) for the claims the stand-in was made to meet, or cannot meet."""
     lists = _read("calibration.yaml")
     return {key: (name, g["why"]) for name in lists for g in lists[name] for key in g["ids"]}
 
@@ -94,7 +106,26 @@ def fitted() -> dict[str, tuple[str, str]]:
 @functools.cache
 def errata() -> dict[str, str]:
     """Return id -> remark for claims that disagree with the texts' own formulas or figures."""
-    return {entry["id"]: entry["text"] for entry in _read("errata.yaml")}
+    return {entry["id"]: entry["text"] for entry in disagreements() if "id" in entry}
+
+
+@functools.cache
+def disagreements() -> tuple[dict[str, Any], ...]:
+    """Return the entries of `data/errata.yaml`: claims with a remark, and places on the page."""
+    return tuple(_read("errata.yaml"))
+
+
+@functools.cache
+def anchors() -> dict[str, str]:
+    """Return id -> place on the page of disagreements, for the claims that have a remark."""
+    places = {i: e["anchor"] for e in disagreements() for i in e.get("items", ())}
+    return {e["id"]: places.get(e["item"], SMALLER) for e in disagreements() if "id" in e}
+
+
+@functools.cache
+def headlines() -> dict[str, str]:
+    """Return id -> one plain sentence for the claims that stand first."""
+    return {entry["id"]: entry["text"] for entry in _read("headlines.yaml")}
 
 
 def _read(name: str) -> Any:
@@ -136,61 +167,85 @@ def agrees(entry: Claim, computed: Any, se: float = 0) -> bool:
     if isinstance(computed, bool):
         return computed
     rule, bound = next(iter(entry.tolerance.items()))
-    says, ours = _parts(entry.value), _parts(computed)
+    says, ours = parts(entry.value), parts(computed)
     if rule == "exact" or len(says) != len(ours):
         return says == ours
     if rule == "range":
         lo, hi = bound
         # The fixed part of "12 of 15" lies outside the range of the other.
         return all(lo <= x <= hi or x == p for x, p in zip(ours, says, strict=True))
-    allowed = 0.5 * 10.0 ** -_decimals(entry) + 1e-9
+    allowed = 0.5 * 10.0 ** -decimals(entry) + 1e-9
     if rule == "mc":
         allowed += bound["k"] * float(np.hypot(bound["se"], se))
     return all(abs(x - p) <= allowed for x, p in zip(ours, says, strict=True))
 
 
-def _parts(value: Any) -> list[Any]:
+def parts(value: Any) -> list[Any]:
+    """Return the numbers of a claim, one or several, as a list."""
     return value if isinstance(value, list) else [value]
 
 
-def verdicts(analysis: Analysis, outcomes: Outcomes, section: str | None = None) -> list[Verdict]:
+def verdicts(
+    analysis: Analysis,
+    outcomes: Outcomes,
+    section: str | None = None,
+    *,
+    study: Callable[[str], pd.DataFrame] | None = None,
+) -> list[Verdict]:
     """Recompute the claims of a section ("5.1", "Appendix D", "Table 6"), or all.
+
+    Parameters
+    ----------
+    study : callable, optional
+        Returns a study's table by name; by default each is computed in its quick size.
 
     Raises
     ------
     RepevalError
-        If the data are not the paper's systems, or no claim has that section.
+        If no claim has that section, or the data are not the paper's systems. The post's claims
+        need no outcomes, and go with any data.
     """
-    results = Results(analysis, outcomes)
-    results.check()
+    results = Results(analysis, outcomes, study)
     chosen = [c for c in claims() if section in (None, c.section)]
     if not chosen:
         known = ", ".join(dict.fromkeys(c.section for c in claims()))
         raise RepevalError("claims-no-section", f"no claims in section {section!r}; one of {known}")
+    if any(c.doc == "variance-ceiling" for c in chosen):
+        results.check()
     return [_judge(entry, results) for entry in chosen]
 
 
 def _judge(entry: Claim, results: Results) -> Verdict:
-    remark = errata().get(entry.id, "")
+    remark, basis = errata().get(entry.id, ""), results.outcomes.source.basis
     if (match := _find(entry.id)) is None:
         reason = ". ".join(filter(None, (_why_not(entry), remark)))
-        return Verdict(entry, None, None, "not checkable", reason)
+        return Verdict(entry, None, None, "not checkable", reason, basis=basis)
     function, placeholders = match
     try:
         found = function(results, **placeholders)
     except RepevalError as error:
-        return Verdict(entry, None, None, "not checkable", error.text)
+        return Verdict(entry, None, None, "not checkable", error.text, basis=basis)
     value, se = found if isinstance(found, tuple) else (found, None)
-    reason = " ".join(filter(None, (entry.how or function.__doc__, remark)))
-    if not agrees(entry, value, se or 0):
-        return Verdict(entry, value, se, "known" if remark else "differs", reason)
-    if results.outcomes.source.basis == "stand-in" and entry.id in fitted():
-        group, why = fitted()[entry.id]
-        return Verdict(entry, value, se, group, f"{reason} On the stand-in: {why}.")
-    return Verdict(entry, value, se, "holds", reason)
+    reason = " ".join(f"{entry.how or function.__doc__ or ''} {remark}".split())
+    agreed = agrees(entry, value, se or 0)
+    verdict = "holds" if agreed else "known" if remark else "differs"
+    # What the stand-in was made to meet comes from outcomes, whatever the ledger says it needs. So
+    # do the paper's simulations, which draw from laws matched to the outcomes.
+    group, why = fitted().get(entry.id, ("", ""))
+    matched = (entry.doc, entry.needs) == ("variance-ceiling", "simulation")
+    from_data = group or matched or entry.needs == "released-tensor"
+    evidence = "emergent" if from_data else "independent"
+    if basis == "stand-in" and group:
+        evidence = evidence if group == "limits" else group
+        if agreed != (group == "limits"):
+            reason = f"{reason} On the stand-in: {why}."
+            verdict = group if agreed else "known"
+    return Verdict(entry, value, se, verdict, reason, evidence, basis)
 
 
 def _find(key: str) -> tuple[Callable[..., Any], dict[str, str]] | None:
+    if key in _FUNCTIONS:  # an id goes before patterns
+        return _FUNCTIONS[key], {}
     for pattern, function in _FUNCTIONS.items():
         if match := re.fullmatch(re.sub(r"\{(\w+)\}", r"(?P<\1>[^-]+)", pattern), key):
             return function, match.groupdict()
@@ -198,9 +253,11 @@ def _find(key: str) -> tuple[Callable[..., Any], dict[str, str]] | None:
 
 
 def _why_not(entry: Claim) -> str:
-    page = next((p for start, p in LATER.items() if entry.id.startswith(start)), entry.section)
-    study = f"needs the study on {page}'s page"
-    return WHY_NOT.get(entry.kind) or WHY_NOT.get(entry.needs) or study
+    if entry.kind == "recommendation" and entry.note:
+        return f"{WHY_NOT[entry.kind]}: {entry.note}"
+    copied = (entry.kind, entry.needs) == ("design", "simulation")
+    study = f"needs the study on {entry.section}'s page"
+    return WHY_NOT.get("copied" if copied else entry.kind) or WHY_NOT.get(entry.needs) or study
 
 
 def counts(found: Iterable[Verdict]) -> dict[str, int]:
@@ -209,49 +266,7 @@ def counts(found: Iterable[Verdict]) -> dict[str, int]:
     return {name: seen.count(name) for name in VERDICTS}
 
 
-def table(found: Iterable[Verdict]) -> pd.DataFrame:
-    """Return "paper says / we get" for verdicts: Quantity, Paper, Here, Verdict, id.
-
-    Numbers are text, ours with one decimal more than the paper's. `legend` has the reasons.
-    """
-    rows = []
-    for v in found:
-        c, digits = v.claim, _decimals(v.claim)
-        why = f": {v.reason}" if v.verdict == "not checkable" else ""
-        says, here = _text(c, c.value, digits), _text(c, v.computed, digits + 1)
-        if c.needs == "published-table":
-            here = f"the paper's own table: {here}"
-        rows.append((c.quantity, says, here, VERDICTS[v.verdict] + why, c.id))
-    return pd.DataFrame(rows, columns=["Quantity", "Paper", "Here", "Verdict", "id"])
-
-
-def legend(found: Iterable[Verdict]) -> list[str]:
-    """Return the sentences under a `table`: each reason of its verdicts once."""
-    found = list(found)
-    fits = [fitted()[v.claim.id][1] for v in found if v.verdict in ("calibrated", "pinned")]
-    told = [f"{v.claim.id}: {errata()[v.claim.id]}" for v in found if v.verdict == "known"]
-    if fits:
-        whys = "; ".join(dict.fromkeys(fits))
-        told.append(f"Agreement by construction says nothing about the paper: {whys}.")
-    if any(v.claim.needs == "published-table" for v in found):
-        told.append("Where the paper's text is held against its own table, nothing is recomputed.")
-    return told
-
-
-def _decimals(entry: Claim) -> int:
+def decimals(entry: Claim) -> int:
+    """Return how many decimals the paper prints."""
     digits = entry.tolerance.get("mc", entry.tolerance).get("round")
     return digits if digits is not None else 2 * (entry.unit != "count")
-
-
-def _text(entry: Claim, value: Any, decimals: int) -> str:
-    if value is None:
-        return "—"
-    if isinstance(value, bool):
-        return "identity confirmed" if value else "identity fails"
-    items = _parts(value)
-    if any(isinstance(x, str) for x in items):
-        return "; ".join(map(str, items))
-    texts = [str(x) if isinstance(x, Integral) else f"{x:.{decimals}f}" for x in items]
-    share = re.search("unresolved|positive|seeds", entry.quantity) is not None
-    joined = (" of " if share else " to ").join(texts) if len(texts) == 2 else ", ".join(texts)
-    return joined + (" pp" if entry.unit == "pp" else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from repeval import load, registry
 from repeval.analysis import Analysis
 from repeval.notices import RepevalError
 from repeval.outcomes import Outcomes
+from repeval.studies import result
 
 
 def refusal(text: str) -> RepevalError:
@@ -26,6 +28,18 @@ class Results:
 
     analysis: Analysis
     outcomes: Outcomes
+    compute: Callable[[str], pd.DataFrame] | None = None
+
+    def study(self, name: str) -> pd.DataFrame:
+        """Return the table of a study, computed at most once."""
+        if name not in self._tables:
+            compute = self.compute or functools.partial(result, outcomes=self.outcomes)
+            self._tables[name] = compute(name)
+        return self._tables[name]
+
+    @functools.cached_property
+    def _tables(self) -> dict[str, pd.DataFrame]:
+        return {}
 
     def check(self) -> None:
         """Refuse data that are not the paper's systems, or lack their components."""

@@ -1,7 +1,9 @@
+import re
 import sys
 
 import pytest
 
+from repeval import registry
 from repeval.claims import Claim, claims, ledger
 from repeval.claims.ledger import agrees, errata, fitted
 from repeval.notices import RepevalError
@@ -67,7 +69,7 @@ def test_the_ledger_is_well_formed():
         )  # fmt: skip
     assert set(fitted()) <= set(ids)
     assert set(errata()) <= set(ids)
-    assert {group for group, _ in fitted().values()} == {"calibrated", "pinned"}
+    assert {group for group, _ in fitted().values()} <= {"calibrated", "pinned", "limits"}
 
 
 def test_no_claim_is_in_two_lists():
@@ -87,12 +89,36 @@ def test_the_ledger_has_the_reference_figures(shared):
         )
         quote = str(reference[c.id].get("quote", ""))
         assert len(quote.split()) < 6 or quote not in f"{c.quantity} {c.note}"
-    sections = {c.section for c in claims()}
-    wanted = {
-        key for key, e in reference.items()
-        if e["doc"] == "variance-ceiling" and e["section"] in sections
-    }  # fmt: skip
+    sections = {(c.doc, c.section) for c in claims()}
+    wanted = {key for key, e in reference.items() if (e["doc"], e["section"]) in sections}
     assert wanted == {c.id for c in claims()}
+
+
+def test_disagreements_have_a_place_on_their_page():
+    page = (registry.share_dir() / "notebooks" / "errata.md").read_text(encoding="utf-8")
+    anchors = re.findall(r"^\((.+)\)=\n## ", page, re.MULTILINE)
+    assert set(ledger.anchors()) == set(errata())
+    assert set(ledger.anchors().values()) <= set(anchors)
+    for entry in ledger.disagreements():
+        assert {"id", "place", "items"} & set(entry)
+        assert entry.get("anchor", anchors[0]) in anchors
+    # Each section says first what kind of disagreement it is, but for the table of the rest.
+    opened = re.findall(r"\n## .+\n\n(\S+)", page)[: len(anchors) - 1]
+    words = ("Conflict", "Rounding", "Wording", "Open")
+    assert all(word.strip("*.,") in words for word in opened)
+
+
+def test_headlines_are_claims_in_plain_words():
+    assert len(ledger.headlines()) == 12
+    known = {c.id: c for c in claims()}
+    assert set(ledger.headlines()) <= set(known)
+    for key, text in ledger.headlines().items():
+        assert not re.search(r"\d", text), "the figure comes from the ledger"
+        assert ("{" in text) != (known[key].kind == "formula")
+
+
+def test_few_functions_serve_all_claims():
+    assert len(set(ledger._FUNCTIONS.values())) < 150
 
 
 def test_missing_pyyaml_is_said_plainly(monkeypatch):

@@ -47,3 +47,22 @@ def test_the_laws_fail_when_swapped(monkeypatch, key):
     law = formulas.mean_law
     monkeypatch.setattr(formulas, "mean_law", lambda sample, name: law(sample, other[name]))
     assert FORMULAS[key](None) is False
+
+
+@pytest.mark.parametrize("key", ["vc-ab-retryfree", "vc-ab-passk"])
+@pytest.mark.parametrize("name", ["ALPHA", "BETA"])
+def test_the_products_fail_with_another_beta(monkeypatch, key, name):
+    products = formulas.products
+
+    def off(shape):
+        with monkeypatch.context() as changed:
+            changed.setattr(formulas, name, getattr(formulas, name) * 1.01)
+            return products(shape)
+
+    monkeypatch.setattr(formulas, "products", off)
+    assert FORMULAS[key](None) is False
+
+
+def test_noise_that_does_not_cool_fails(monkeypatch):
+    monkeypatch.setattr(formulas.temperature, "truth", lambda spread, t: (0.1 + t, 0.1))
+    assert FORMULAS["vc-s54-half"](None) is False

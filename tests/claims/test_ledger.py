@@ -4,12 +4,14 @@ import pytest
 
 from repeval.claims import Claim, Verdict, counts, ledger
 from repeval.claims.ledger import claim
+from repeval.claims.scorecard import text
 from repeval.notices import RepevalError
 
 
 def entry(key="t-a", value=0.5, tolerance=None, **more):
-    fields = {"section": "9", "quantity": "q", "unit": "fraction", "needs": "released-tensor"}
-    return Claim(key, "d", value=value, tolerance=tolerance or {"round": 2}, **fields | more)
+    fields = {"doc": "d", "section": "9", "quantity": "q", "unit": "fraction"}
+    fields["needs"] = "released-tensor"
+    return Claim(key, value=value, tolerance=tolerance or {"round": 2}, **fields | more)
 
 
 def results(basis="released", answer=0.5):
@@ -20,14 +22,14 @@ def results(basis="released", answer=0.5):
 @pytest.fixture(autouse=True)
 def _clean(monkeypatch):
     monkeypatch.setattr(ledger, "_FUNCTIONS", {})
-    monkeypatch.setattr(ledger, "LATER", {"t-later": "Appendix Q"})
     monkeypatch.setattr(ledger, "errata", lambda: {"t-known": "Because of rounding."})
     monkeypatch.setattr(
         ledger, "fitted",
-        lambda: {"t-fit": ("calibrated", "chosen so"), "t-pin": ("pinned", "copied")},
+        lambda: {"t-fit": ("calibrated", "chosen so"), "t-pin": ("pinned", "copied"),
+                 "t-limit": ("limits", "too light a tail")},
     )  # fmt: skip
 
-    @claim("t-a", "t-known", "t-fit", "t-pin")
+    @claim("t-a", "t-known", "t-fit", "t-pin", "t-limit")
     def answer(r):
         """Look it up."""
         return r.answer
@@ -38,7 +40,9 @@ def judge(key, basis="released", answer=0.5, **more):
 
 
 def test_holds_and_differs():
-    assert judge("t-a") == Verdict(entry("t-a"), 0.5, None, "holds", "Look it up.")
+    assert judge("t-a") == Verdict(
+        entry("t-a"), 0.5, None, "holds", "Look it up.", "emergent", "released"
+    )
     assert judge("t-a", answer=0.51).verdict == "differs"
 
 
@@ -56,10 +60,15 @@ def test_agreement_by_construction_is_no_agreement(key, group):
     assert judge(key, "stand-in", answer=0.7).verdict == "differs"
 
 
+def test_a_limit_of_the_stand_in_is_known_there_only():
+    assert judge("t-limit", "stand-in", answer=0.7).verdict == "known"
+    assert judge("t-limit", "stand-in").verdict == "holds"
+    assert judge("t-limit", "released", answer=0.7).verdict == "differs"
+
+
 @pytest.mark.parametrize(
     ("key", "more", "words"),
     [
-        ("t-later-x", {}, "Appendix Q's page"),
         ("t-none", {}, "study on 9's page"),
         ("t-none", {"needs": "external-runs"}, "model calls"),
         ("t-none", {"kind": "design"}, "setting"),
@@ -81,6 +90,37 @@ def test_a_refusal_inside_a_function_becomes_the_reason():
 
     found = judge("t-refuse")
     assert (found.verdict, found.reason) == ("not checkable", "no such column")
+
+
+@pytest.mark.parametrize(
+    ("key", "needs", "stand_in", "released"),
+    [
+        ("t-a", "released-tensor", "emergent", "emergent"),
+        ("t-a", "closed-form", "independent", "independent"),
+        ("t-a", "simulation", "independent", "independent"),
+        ("t-a", "published-table", "independent", "independent"),
+        # What the stand-in was made to meet is a figure of outcomes, whatever it is said to need.
+        ("t-fit", "closed-form", "calibrated", "emergent"),
+        ("t-pin", "released-tensor", "pinned", "emergent"),
+        ("t-limit", "released-tensor", "emergent", "emergent"),
+        ("t-none", "released-tensor", "", ""),
+    ],
+)
+def test_what_a_comparison_rests_on(key, needs, stand_in, released):
+    for basis, evidence in (("stand-in", stand_in), ("released", released)):
+        for answer in (0.5, 0.9):
+            found = judge(key, basis, answer, needs=needs)
+            assert (found.evidence, found.basis) == (evidence, basis)
+
+
+def test_the_papers_simulations_draw_from_laws_matched_to_outcomes():
+    assert judge("t-a", needs="simulation", doc="variance-ceiling").evidence == "emergent"
+    assert judge("t-a", needs="simulation", doc="bootstrap-post").evidence == "independent"
+
+
+def test_a_recommendation_says_what_stands_behind_it():
+    found = judge("t-none", kind="recommendation", note="see Appendix Q")
+    assert found.reason == "a recommendation, not a figure: see Appendix Q"
 
 
 def test_other_errors_are_not_hidden():
@@ -122,6 +162,13 @@ def test_placeholders_reach_the_function():
     assert judge("t-a-b-width").verdict == "not checkable"
 
 
+def test_an_id_goes_before_patterns():
+    claim("t-{model}-width")(lambda r, model: model)
+    claim("t-abc-width")(lambda r: "exact")
+    found = judge("t-abc-width", value="exact", tolerance={"exact": True}, how="Ask.")
+    assert found.computed == "exact"
+
+
 def test_two_functions_for_one_claim_are_refused():
     with pytest.raises(ValueError, match="two functions for t-a"):
         claim("t-a")(lambda r: 1)
@@ -135,11 +182,14 @@ def test_counts_keep_agreement_by_construction_apart():
 
 
 @pytest.mark.parametrize(
-    ("value", "more", "text"),
+    ("value", "more", "shown"),
     [
         (0.744, {}, "0.744"),
         ([12, 15], {"unit": "count", "quantity": "pairs unresolved"}, "12 of 15"),
         ([2, 4], {"unit": "count"}, "2 to 4"),
+        ([12, 15], {"unit": "count", "key": "t-unresolved"}, "12 of 15"),
+        ([14, 2], {"unit": "count"}, "14 and 2"),
+        ([20, 2048], {"unit": "count", "kind": "design"}, "20 and 2048"),
         ([18, 55, 27], {"unit": "count"}, "18, 55, 27"),
         (0.72, {"unit": "pp"}, "0.720 pp"),
         (["A > B", "C > D"], {}, "A > B; C > D"),
@@ -148,5 +198,5 @@ def test_counts_keep_agreement_by_construction_apart():
         (None, {}, "—"),
     ],
 )
-def test_numbers_as_text(value, more, text):
-    assert ledger._text(entry(**more), value, 3) == text
+def test_numbers_as_text(value, more, shown):
+    assert text(entry(**more), value, 3) == shown

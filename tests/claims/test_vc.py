@@ -6,7 +6,7 @@ import pytest
 
 from repeval import analyze, load
 from repeval.claims import claims, counts, legend, table, verdicts
-from repeval.claims.ledger import _FUNCTIONS, _find, fitted
+from repeval.claims.ledger import _FUNCTIONS, _find, errata, fitted
 from repeval.claims.results import Results
 from repeval.notices import RepevalError
 from repeval.outcomes import Outcomes
@@ -34,32 +34,32 @@ def on_released(outcomes):
 
 def test_nothing_differs_that_is_not_explained(found):
     assert [v.claim.id for v in found.values() if v.verdict == "differs"] == []
-    assert [v.claim.id for v in found.values() if v.verdict == "known"] == ["vc-s53-flat-side"]
+    for v in (v for v in found.values() if v.verdict == "known"):
+        limited = fitted().get(v.claim.id, ("",))[0] == "limits"
+        assert limited or v.claim.id in errata(), v.claim.id
 
 
-def test_nothing_that_needs_the_released_outcomes_holds_on_the_stand_in(found):
-    assert [
-        key for key, v in found.items()
-        if v.verdict == "holds" and "released-tensor" in (v.claim.needs, v.claim.also)
-    ] == []  # fmt: skip
+def test_what_the_stand_in_was_made_to_meet_does_not_hold(found):
+    made = {key for key, (group, _) in fitted().items() if group != "limits"}
+    assert {found[key].verdict for key in made} == {"calibrated", "pinned"}
     assert found["vc-s51-narrow-median"].verdict == found["vc-s51-narrow-range"].verdict == "pinned"
     assert "functions of" in found["vc-s51-narrow-range"].reason
 
 
 def test_the_papers_own_table_is_no_recomputation(found):
-    own = [v for v in found.values() if v.claim.needs == "published-table"]
-    assert {v.claim.id for v in own} == {"vc-ad-cov-b", "vc-ad-cov-b1", "vc-ad-cov-c"}
+    own = [v for key, v in found.items() if key.startswith("vc-ad-cov-")]
     assert all("its own Table 6, which is not recomputed" in v.reason for v in own)
-    assert table(own)["Here"].str.startswith("the paper's own table: ").all()
+    assert table(own)["Here"].str.startswith("the text's own table: ").all()
     assert legend(own) == [
-        "Where the paper's text is held against its own table, nothing is recomputed."
+        "Where a text is held against its own table, nothing is recomputed."
     ]
 
 
 def test_every_formula_is_confirmed(found):
     formulas = [v for v in found.values() if v.claim.kind == "formula"]
     assert formulas
-    assert all(v.verdict == "holds" and v.computed is True for v in formulas)
+    refuted = [v.claim.id for v in formulas if v.verdict != "holds" or v.computed is not True]
+    assert refuted == ["bs-gen-mode-rho"]
 
 
 def test_every_function_serves_a_claim_and_every_fitted_claim_has_a_function():
@@ -77,12 +77,12 @@ def test_every_verdict_tells_how(found):
 def test_recomputed_values_agree_with_the_ledgers_own(found):
     """The compiler of the ledger recomputed some figures from published tables alone."""
     for v in found.values():
-        if isinstance(v.computed, float) and isinstance(v.claim.recomputed, float):
+        if v.se is None and isinstance(v.computed, float) and isinstance(v.claim.recomputed, float):
             # Its inputs lack the dropped problem's outcomes: 2% is the largest gap to be expected.
             assert v.computed == pytest.approx(v.claim.recomputed, rel=0.02), v.claim.id
 
 
-@pytest.mark.parametrize("section", ["3", "4", "5.1", "5.2", "5.3", "Appendix D", "Table 6"])
+@pytest.mark.parametrize("section", ["3", "5.1", "Appendix D", "Appendix G", "Table 6"])
 def test_a_section_is_part_of_the_whole(analysis, outcomes, found, section):
     part = verdicts(analysis, outcomes, section)
     assert part
@@ -143,7 +143,7 @@ def test_other_rows_of_the_same_systems_leave_section_4_open(analysis, outcomes)
 
 
 def test_an_unknown_section_is_refused_with_the_known_ones(analysis, outcomes):
-    with pytest.raises(RepevalError, match=r"'7'; one of 3, 4, 5\.1"):
+    with pytest.raises(RepevalError, match=r"'7'; one of abstract, 1, 2"):
         verdicts(analysis, outcomes, "7")
 
 
@@ -156,17 +156,17 @@ def test_the_table_shows_one_decimal_more_than_the_paper(found):
     assert list(frame.columns) == ["Quantity", "Paper", "Here", "Verdict"]
     row = frame.loc["vc-s52-ceiling-median"]
     assert len(row["Here"]) == len(row["Paper"]) + 1
-    assert frame.loc["vc-s52-n50-band", "Here"] == "—"
 
 
 def test_verdicts_are_short_and_their_reasons_stand_below_once(found):
     frame = table(found.values()).set_index("id")["Verdict"]
     short = set(frame[~frame.str.startswith("not checked here: ")])
     assert short == {"holds", "agrees by construction", "differs, known"}
-    assert "Appendix H" in frame["vc-s52-n50-band"]
     told = legend(of_section(found, "5.3"))
     assert told[0].startswith("vc-s53-flat-side: At given prices")
-    assert told[1].count("were chosen so that these components came out") == 1
-    assert len(told) == 2
+    assert told[-1].count("were chosen so that these components came out") == 1
+    known = [v for v in of_section(found, "5.3") if v.verdict == "known"]
+    assert len(told) == len(known) + 1
     assert legend(of_section(found, "5.1"))[0].count("these interval widths") == 1
-    assert legend(v for v in found.values() if v.claim.kind == "formula") == []
+    confirmed = [v for v in found.values() if v.computed is True]
+    assert legend(confirmed) == []
