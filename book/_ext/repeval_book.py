@@ -1,9 +1,12 @@
-"""Sphinx extension of the book: one number in prose, and only the scripts that pages need."""
+"""Sphinx extension of the book: numbers in prose and in search, scripts where they are needed."""
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
@@ -26,8 +29,24 @@ def read_numbers(app, config):
     number.values = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
+def index_rows(app, doctree):
+    """Let the book's search find rows of tables by what their ``data-find`` lists.
+
+    Of numbers in the text the search keeps no more than runs of digits, and asks for none. Added
+    after the domains have read the page, so that the general index stays as it is.
+    """
+    for raw in list(doctree.findall(nodes.raw)):
+        rows = re.findall(r'<tr id="([^"]+)"[^>]* data-find="([^"]+)"', raw.astext())
+        for anchor, found in rows:
+            words = unescape(found).split("|")
+            entries = [("single", word, anchor, "main", None) for word in words]
+            raw.parent.append(addnodes.index(entries=entries))
+
+
 def settle_page(app, pagename, templatename, context, doctree):
     """Keep one of each script, none of thebe (it is off), and name the colour mode."""
+    if 'id="repeval-claims"' in context.get("body", ""):
+        app.add_js_file("scorecard.js")
     scripts = {}
     for script in context.get("script_files", []):
         # Sphinx 7 lists an inline script twice, with an empty and with no file name.
@@ -42,5 +61,6 @@ def setup(app):
     """Register with Sphinx."""
     app.add_role("number", number)
     app.connect("config-inited", read_numbers)
+    app.connect("doctree-read", index_rows)
     app.connect("html-page-context", settle_page, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

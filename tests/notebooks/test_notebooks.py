@@ -1,6 +1,7 @@
 """Every notebook, run in this process on the default data and on awkward ones."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -13,11 +14,12 @@ import yaml
 import repeval
 import repeval.analysis
 from repeval.book.stage import save_data
+from repeval.studies import result
 
 HOME = Path(__file__).resolve().parents[2] / "notebooks"
 PAGES = sorted(path.stem for path in HOME.glob("*.md"))
 # A figure's caption names the data of the book; timings are not of these.
-WITHOUT_FIGURE = {"how-fast"}
+WITHOUT_FIGURE = {"how-fast", "prompts", "access", "scorecard", "errata"}
 PARAMETERS = ["data", "name", "size", "seed"]
 HOSTILE = (
     "<script>x</script>|*_",
@@ -91,8 +93,12 @@ def run(page, key, prepared, monkeypatch):
     """Execute a page's cells in order; what it displayed, and the texts it glued."""
     stage, once = prepared
     shown, glued = [], {}
-    monkeypatch.chdir(stage(key))
+    home = stage(key)
+    monkeypatch.chdir(home)
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    # Pages share studies, too.
+    stored = functools.partial(result, store=home / "studies")
+    monkeypatch.setattr(repeval.studies, "result", stored)
     monkeypatch.setattr(repeval.analysis, "analyze", once)
     monkeypatch.setattr(
         IPython.display, "display", lambda value, **_: shown.append(getattr(value, "data", value))
@@ -111,6 +117,8 @@ def run(page, key, prepared, monkeypatch):
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
 def test_runs_and_leaves_no_gap(page, key, prepared, monkeypatch):
+    if key != "default" and read(page).metadata.get("about") == "paper":
+        pytest.skip("the page is in the paper's book only")
     shown, glued = run(page, key, prepared, monkeypatch)
     used = re.findall(r"\{glue:text\}`([\w-]+)`", prose(page))
     assert used
@@ -145,7 +153,7 @@ def test_source_is_clean(page):
     assert "jupytext_version" not in text
     assert header["kernelspec"]["name"] == "python3"
     assert not any(cell.get("outputs") for cell in read(page).cells)
-    assert set(header) <= {"jupytext", "kernelspec", "requires", "about"}
+    assert set(header) <= {"jupytext", "kernelspec", "requires", "about", "studies"}
 
 
 def test_nothing_but_sources():
