@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import sys
-import textwrap
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from repeval._version import __version__
-from repeval.notices import RepevalError, refused
-
-if TYPE_CHECKING:
-    from repeval.analysis import Analysis
-    from repeval.outcomes import Outcomes
+from repeval.notices import RepevalError, printable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,11 +21,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     args = _parser().parse_args(argv)
     try:
-        code = args.run(args)
+        from repeval import commands
+
+        code = getattr(commands, args.run)(args)
         sys.stdout.flush()
         return code
     except RepevalError as error:
-        print(f"repeval: {error}", file=sys.stderr)
+        print(f"repeval: {printable(error)}", file=sys.stderr)
     except BrokenPipeError:
         # The reader of a pipe left; that is no failure of ours.
         _discard_output()
@@ -59,9 +54,11 @@ def _parser() -> argparse.ArgumentParser:
         description="How sure is a score from repeated runs, and what should the next dollar buy?",
     )
     parser.add_argument("--version", action="version", version=f"repeval {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_analyze, _add_build, _add_check, _add_claims):
-        add(commands)
+    subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for add in (
+        _add_analyze, _add_build, _add_check, _add_claims, _add_convert, _add_fetch, _add_simulate,
+    ):  # fmt: skip
+        add(subparsers)
     return parser
 
 
@@ -70,7 +67,7 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("data")
     group.add_argument(
         "data", nargs="*", metavar="DATA",
-        help="files or directories; NAME=PATH names a model; absent: the paper's data",
+        help="tables or logs, files or directories; NAME=PATH names a model; absent: the paper's",
     )  # fmt: skip
     group.add_argument(
         "--columns", action="append", default=[], metavar="ROLE=COLUMN",
@@ -84,9 +81,8 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         "--errors", choices=["missing", "fail"], default="missing",
         help="what an errored run counts as (default: missing)",
     )  # fmt: skip
-    group.add_argument("--scorer", metavar="NAME", help="which scorer, where a log has several")
+    _log_options(group)
     group.add_argument("--pass-at", type=float, metavar="T", help="scores from T on are passes")
-    group.add_argument("--format", metavar="F", help="csv, tsv, jsonl or parquet")
     group.add_argument("--cluster", metavar="COL", help="label column: resample whole clusters")
     group.add_argument("--by", metavar="COL", help="label column: one answer for each value")
     group.add_argument("--level", type=float, default=0.95, help="of intervals (default: 0.95)")
@@ -101,6 +97,18 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def _log_options(parser: Any) -> None:
+    parser.add_argument(
+        "--scorer", metavar="NAME", help="which scorer, or SCORER/KEY, where a log has several"
+    )
+    parser.add_argument(
+        "--format", metavar="F",
+        help="csv, tsv, jsonl, parquet or a harness (evalplus, harbor, inspect, lm_eval, "
+             "openai_evals, promptfoo, swebench, tau_bench, tau2_bench, terminal_bench), where the "
+             "content does not tell",
+    )  # fmt: skip
+
+
 def _add_analyze(commands: Any) -> None:
     parser = commands.add_parser("analyze", help="the one-screen answer, and everything as JSON")
     _data_options(parser)
@@ -111,7 +119,7 @@ def _add_analyze(commands: Any) -> None:
     parser.add_argument("--condition", metavar="C", help="the condition to show")
     parser.add_argument("--baseline", metavar="A", help="with --candidate: did B get worse?")
     parser.add_argument("--candidate", metavar="B", help="with --baseline: the one in question")
-    parser.set_defaults(run=_analyze)
+    parser.set_defaults(run="analyze")
 
 
 def _add_build(commands: Any) -> None:
@@ -122,171 +130,53 @@ def _add_build(commands: Any) -> None:
     )
     parser.add_argument("--full", action="store_true", help="full sizes instead of quick ones")
     parser.add_argument("--pdf", action="store_true", help="print every page with Chromium")
-    parser.set_defaults(run=_build)
+    parser.set_defaults(run="build")
 
 
 def _add_check(commands: Any) -> None:
     parser = commands.add_parser("check", help="read the data and say what is in them")
     _data_options(parser)
-    parser.set_defaults(run=_check)
+    parser.set_defaults(run="check")
 
 
 def _add_claims(commands: Any) -> None:
     parser = commands.add_parser("claims", help="hold the paper's numbers against the data")
     _data_options(parser)
+    parser.add_argument("--full", action="store_true", help="full study sizes, not quick ones")
     parser.add_argument("--json", metavar="FILE", help="write verdicts as JSON; - for the screen")
-    parser.set_defaults(run=_claims)
+    parser.set_defaults(run="claims")
 
 
-def _load(args: argparse.Namespace) -> Outcomes:
-    if not 0.5 <= args.level < 1:
-        raise RepevalError("bad-option", f"--level must lie in [0.5, 1), not {args.level}")
-    if not 100 <= args.resamples <= 1_000_000:
-        what = f"from 100 to 1,000,000, not {args.resamples}"
-        raise RepevalError("bad-option", f"--resamples must be {what}")
-    if args.seed < 0:
-        raise RepevalError("bad-option", f"--seed must not be negative, not {args.seed}")
-    for option in ("json", "by", "cluster", "condition", "baseline", "candidate", "name"):
-        if getattr(args, option, None) == "":
-            raise RepevalError("bad-option", f"--{option} is empty")
-    if args.jobs < 1:
-        raise RepevalError("bad-option", f"--jobs must be at least 1, not {args.jobs}")
-    from repeval.tables import load
-
-    return load(
-        args.data or None, columns=args.columns or None, missing=args.missing, errors=args.errors,
-        scorer=args.scorer, pass_at=args.pass_at, format=args.format,
-    )  # fmt: skip
+def _add_convert(commands: Any) -> None:
+    parser = commands.add_parser("convert", help="write logs as a tidy table")
+    parser.add_argument("logs", nargs="+", metavar="LOG", help="files or directories, NAME=PATH")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help=".csv or .parquet")
+    _log_options(parser)
+    parser.set_defaults(run="convert")
 
 
-def _answer(outcomes: Outcomes, args: argparse.Namespace) -> Analysis:
-    from repeval.analysis import analyze
-
-    return analyze(
-        outcomes, level=args.level, n_resamples=args.resamples, seed=args.seed, cluster=args.cluster
-    )
+def _add_fetch(commands: Any) -> None:
+    parser = commands.add_parser("fetch", help="download a public data set, or list them")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="absent: list what there is")
+    parser.set_defaults(run="fetch")
 
 
-def _analyze(args: argparse.Namespace) -> int:
-    from repeval.screen import one_screen
-
-    if (args.baseline is None) != (args.candidate is None):
-        raise RepevalError("bad-option", "--baseline and --candidate go together: give both")
-    pair = (args.baseline, args.candidate) if args.baseline else None
-    if pair and args.baseline == args.candidate:
-        raise RepevalError("bad-option", "--baseline and --candidate name the same system")
-    outcomes = _load(args)
-    analysis = _answer(outcomes, args)
-    parts = outcomes.split_by(args.by) if args.by else {}
-    groups = {v: _answer(part, args) for v, part in parts.items() if _answerable(part)}
-    if args.by and not groups:
-        raise RepevalError("one-problem", f"--by {args.by}: no value has two problems or more")
-    text = one_screen(
-        analysis, outcomes, condition=args.condition, pair=pair, everything=args.all,
-        components=args.components, markdown=args.markdown, groups=groups, by=args.by,
-    )  # fmt: skip
-    if args.json:
-        document = analysis.to_dict()
-        if args.by:
-            found = {value: a.to_dict() for value, a in groups.items()}
-            document["by"] = {"column": args.by, "groups": found}
-        _write_json(args.json, document, args.data)
-    if args.json != "-":
-        print(text, end="")
-    return 0
-
-
-def _answerable(part: Outcomes) -> bool:
-    return all(len(part.system_problems(*system)) > 1 for system in part.systems)
-
-
-def _build(args: argparse.Namespace) -> int:
-    if args.by:
-        raise RepevalError("bad-option", "--by is not for build; use repeval analyze")
-    from repeval.book import BuildFailed, build
-
-    outcomes = _load(args)
-    name = args.name or ("paper" if not args.data else Path(args.data[0]).name.split(".")[0])
-    options = {"level": args.level, "n_resamples": args.resamples, "cluster": args.cluster}
-    try:
-        page = build(
-            outcomes, name=name, full=args.full, pdf=args.pdf, seed=args.seed, jobs=args.jobs,
-            options=options,
-        )  # fmt: skip
-    except BuildFailed as error:
-        print(f"repeval: {error}", file=sys.stderr)
-        return 1
-    print(f"The book is at {page}")
-    return 0
-
-
-def _say_stand_in(outcomes: Outcomes) -> None:
-    if outcomes.source.basis == "stand-in":
-        from repeval.report import STAND_IN
-
-        print(textwrap.fill(STAND_IN, 80))
-
-
-def _check(args: argparse.Namespace) -> int:
-    outcomes = _load(args)
-    _say_stand_in(outcomes)
-    print(f"{outcomes.source.name}: {outcomes.source.n_rows} rows, sha256 {outcomes.source.sha256}")
-    for model, condition in outcomes.systems:
-        sample = outcomes.system(model, condition)
-        runs = sorted(set(sample.runs.tolist()))
-        span = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-        print(f"  {model}, {condition}: {len(sample)} problems x {span} runs")
-    if args.by:
-        outcomes.split_by(args.by)
-    for notice in _answer(outcomes, args).notices:
-        print(f"{notice.code}: {notice.text}")
-    print("The data can be analysed.")
-    return 0
-
-
-def _claims(args: argparse.Namespace) -> int:
-    from repeval import claims
-
-    outcomes = _load(args)
-    analysis = _answer(outcomes, args)
-    found = claims.verdicts(analysis, outcomes)
-    counts = {verdict: n for verdict, n in claims.counts(found).items() if n}
-    if args.json:
-        rows = [
-            {"id": v.claim.id, "paper": v.claim.value, "computed": v.computed, "se": v.se,
-             "verdict": v.verdict, "reason": v.reason}
-            for v in found
-        ]  # fmt: skip
-        document = {"schema": "repeval/claims/1", "data": analysis.to_dict()["data"]}
-        _write_json(args.json, {**document, "counts": counts, "claims": rows}, args.data)
-    if args.json != "-":
-        _say_stand_in(outcomes)
-        for v in found:
-            print(f"{v.claim.id:<28} {v.verdict:<14} {v.reason or ''}".rstrip())
-        print(", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
-        print("known: differs, for a reason in the errata. calibrated, pinned: the stand-in was")
-        print("made to agree, which says nothing about the paper.")
-    return int(any(v.verdict == "differs" for v in found))
-
-
-def _write_json(path: str, document: dict[str, Any], inputs: Sequence[str] = ()) -> None:
-    plain = {"indent": 1, "ensure_ascii": False, "allow_nan": False}
-    # Claims may hold numpy numbers and arrays.
-    text = json.dumps(document, default=lambda value: value.tolist(), **plain) + "\n"
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    target = Path(path).resolve()
-    if target in {Path(given.partition("=")[2] or given).resolve() for given in inputs}:
-        raise RepevalError("bad-option", f"--json {path} is one of the inputs; name another file")
-    # Written beside and renamed: a full disk leaves no half file. A device or a pipe is no file.
-    part = target.with_name(f".{target.name}.part")
-    replace = target.is_file() or not target.exists()
-    try:
-        (part if replace else target).write_text(text, encoding="utf-8")
-        if replace:
-            part.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise refused("cannot-write", f"cannot write {path}: {error.strerror}.") from None
+def _add_simulate(commands: Any) -> None:
+    parser = commands.add_parser("simulate", help="how often intervals cover a truth that is known")
+    kinds = parser.add_subparsers(required=True, metavar="WHAT")
+    coverage = kinds.add_parser("coverage", help="intervals of a pass rate (the paper's)")
+    coverage.add_argument("--mean", type=float, nargs="+", metavar="P", help="mean pass rates")
+    coverage.add_argument("--icc", type=float, nargs="+", metavar="RHO", help="correlations")
+    strategies = kinds.add_parser("strategies", help="bootstraps of labelled runs (the post's)")
+    strategies.add_argument("--table", metavar="FILE", help="CSV of counts, true by predicted")
+    for kind, sub in (("coverage", coverage), ("strategies", strategies)):
+        sub.description = "Without values of your own: those that the text has."
+        sub.add_argument("--problems", type=int, nargs="+", metavar="N", help="how many")
+        sub.add_argument("--runs", type=int, nargs="+", metavar="R", help="of each problem")
+        sub.add_argument("--trials", type=int, metavar="T", help="data sets")
+        sub.add_argument("--resamples", type=int, metavar="B", help="of each data set")
+        sub.add_argument("--full", action="store_true", help="as many as the text has")
+        sub.add_argument("--seed", type=int, default=2606, help="of random numbers")
+        sub.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="J", help="processes")
+        sub.add_argument("--csv", metavar="FILE", help="write every figure; - for the screen")
+        sub.set_defaults(run="simulate", kind=kind)

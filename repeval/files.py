@@ -7,10 +7,9 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,8 @@ import numpy as np
 from repeval.notices import RepevalError, refused, some
 
 __all__ = [
-    "FORMATS", "Table", "csv_records", "csv_separator", "find", "kind_of", "read", "rows_text",
+    "FORMATS", "Table", "csv_records", "csv_separator", "kind_of", "read", "rows_text",
+    "split_name",
 ]  # fmt: skip
 
 FORMATS = {"csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet"}
@@ -46,24 +46,7 @@ class Table:
     sha256: str
 
 
-def find(
-    paths: str | Path | Iterable[str | Path], format: str | None = None
-) -> list[tuple[Path, str | None]]:
-    """List the files of paths, directories and ``NAME=PATH``, and the models these name."""
-    files: list[tuple[Path, str | None]] = []
-    for given in [paths] if isinstance(paths, str | os.PathLike) else paths:
-        path, model = _split_name(os.fspath(given))
-        inside = [path]
-        if path.is_dir():
-            here = (p for p in sorted(path.iterdir()) if p.is_file() and p.name[0] != ".")
-            inside = [p for p in here if format or kind_of(p)]
-        if not inside:
-            raise refused("no-tables", f"{path}: the directory holds no table.")
-        files += [(p, model) for p in inside]
-    return files
-
-
-def _split_name(given: str) -> tuple[Path, str | None]:
+def split_name(given: str) -> tuple[Path, str | None]:
     """Take ``NAME=PATH`` apart; names and paths may hold further equals signs."""
     cuts = [i for i, sign in enumerate(given) if sign == "=" and i]
     for path, model in [(given, None), *((given[i + 1 :], given[:i]) for i in cuts)]:
@@ -81,9 +64,6 @@ def kind_of(path: Path) -> str | None:
 def read(path: Path, model: str | None = None, format: str | None = None) -> Table:
     """Read one file, by its extension or as `format` (one of `FORMATS`)."""
     name, kind = path.name, FORMATS[format] if format else kind_of(path)
-    if kind is None:
-        known = ".csv, .tsv, .jsonl, .ndjson (each also .gz) or .parquet"
-        raise refused("unknown-format", f"{name}: the extension is not {known}.")
     try:
         data = path.read_bytes()
         sha256 = hashlib.sha256(data).hexdigest()

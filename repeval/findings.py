@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from repeval.outcomes import Outcomes, System
     from repeval.sample import Sample
 
-__all__ = ["TASK_COLUMNS", "findings"]
+__all__ = ["TASK_COLUMNS", "findings", "stops_at_first"]
 
 TASK_COLUMNS = ("task", "benchmark", "dataset")
 
@@ -48,7 +48,7 @@ def findings(data: Outcomes) -> Iterator[Notice]:
             f"Never passed by anyone: {len(never)} of {len(tried)} problems ({some(never)}). "
             "Hard, or broken?",
         )
-    if hit := [s for s, x in samples.items() if _goes_with_rate(x) or _stops_at_first(x)]:
+    if hit := [s for s, x in samples.items() if _goes_with_rate(x) or stops_at_first(x)]:
         yield Notice(
             "adaptive-stopping",
             f"For {_systems(hit, samples)} the number of runs of a problem goes with its pass "
@@ -98,7 +98,7 @@ def _goes_with_rate(x: Sample) -> bool:
     return bool(abs(r) >= 0.3 and abs(r) * np.sqrt(len(x) - 1) > 4)
 
 
-def _stops_at_first(x: Sample) -> bool:
+def stops_at_first(x: Sample) -> bool:
     """Tell whether counts are just what stopping at the first pass (or failure) gives."""
     most = x.runs.max()
     short = x.runs < most

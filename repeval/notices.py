@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["ASSUMED", "CODES", "FIRST", "Notice", "RepevalError", "refused", "some"]
+__all__ = ["ASSUMED", "CODES", "FIRST", "Notice", "RepevalError", "printable", "refused", "some"]
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,50 @@ def some(names: Iterable[object], n: int = 3, sep: str = ", ") -> str:
     return sep.join(texts[:n]) + more
 
 
+def printable(text: object) -> str:
+    """Write text from data for a terminal: no control characters, no line breaks."""
+    return "".join(c if c.isprintable() else "?" for c in str(text))
+
+
 #: What to do about every refusal, and what every notice means.
 CODES: dict[str, str] = {
     # files
     "file-not-found": "Check the path. NAME=PATH names a model, with a path that exists.",
-    "unknown-format": "Say what it is: --format csv, tsv, jsonl or parquet.",
-    "no-tables": "Give one with .csv, .tsv, .jsonl, .ndjson or .parquet files, or the files.",
+    "unknown-format": "If it is one of these, say which: --format NAME.",
+    "no-tables": "Give the files, or a directory that holds some.",
     "unreadable-file": "Write or fetch it again: a broken transfer cuts files short.",
     "not-utf8": "Save the file as UTF-8 (in a spreadsheet: CSV UTF-8).",
     "needs-pyarrow": "Install it: pip install repeval[logs], or convert the file to CSV.",
     "empty-file": "A table has a header (model, problem, run, outcome) and a row for each run.",
     "ragged-rows": "Put fields that contain the separator in quotes.",
     "bad-json-line": "JSON Lines holds one object per line.",
+    "no-logs": "To convert is for logs of evaluation harnesses; a table is one already.",
+    "several-formats": "Give those of one kind, or choose one: --format NAME.",
+    "unreadable-log": "It may be damaged or still being written; fetch it again or leave it out.",
+    "member-too-large": "No log needs that much: the archive is damaged or hostile.",
+    "needs-zstandard": "Type pip install 'repeval[logs]', or inspect log convert --to json.",
+    "no-samples": "Scores of single runs are needed: do not log totals only (log_samples=False).",
+    "export-without-model": "Export columns=EvalInfo + EvalTask + EvalModel + SampleSummary.",
+    "filters-unnamed": "Older versions do not say which line is of which filter: evaluate with one "
+                       "filter, or with a newer version.",
+    "several-in-one": "Write a line for each program into samples.jsonl, and evaluate again.",
+    "several-scorers": "Nothing is guessed: type the --scorer that the message shows.",
+    "unknown-scorer": "Type one of those that the message shows.",
+    "same-model": "Nothing is counted twice silently: type what the message shows.",
+    "other-question": "Ids move when data are shuffled or change. To compare all the same, write "
+                      "each log as a table (repeval convert) and read the tables.",
+    "logs-read": "--format NAME takes them for logs of another harness.",
+    "files-skipped": "A directory of logs may hold other files.",
+    "copies-dropped": "A copy is no further run.",
+    "identical-logs": "Copies make runs look steadier than they are: keep one, if they are any.",
+    "retries-merged": "A retried run counts once.",
+    "runs-numbered": "Each log is one run or more of the same system.",
+    "repeats-scored-once": "With the default --seed a further invocation repeats the first.",
+    "empty-patches": "A system that gives no patch has not solved the problem.",
+    "cached-answers": "A repeated answer is no further run: promptfoo eval --no-cache.",
+    "log-unfinished": "What ran is used; what did not is missing.",
+    "settings-differ": "A difference in scores may come from them.",
+    "partial-rewards": "--pass-at 1 does so, too; without it they are scores.",
     # columns
     "bad-columns": "Write ROLE=COLUMN (model, condition, problem, run, outcome, status), or =A+B.",
     "missing-column": "Name it: --columns ROLE=COLUMN.",
@@ -65,13 +97,14 @@ CODES: dict[str, str] = {
     "mixed-types": 'Write ids alike: 3 and "3" could be one or two.',
     "outcome-empty": "Take the row out, or say why in a status column: then --errors decides.",
     "outcome-unreadable": "Use 0/1, true/false, C/I, pass/fail, or a score from 0 to 1.",
-    "outcome-range": "Divide scores by the largest possible score.",
+    "outcome-range": "Divide scores by the largest possible one (logs: repeval convert first).",
     "duplicate-rows": "Keep one, or give repeated runs different run labels.",
     "one-problem": "At least two are needed: one says nothing about others.",
     "composite-key": "Write one id column in the file.",
     # options
     "bad-option": "The message names the values that are possible.",
     "scorer-not-used": "A table has one outcome column: --columns outcome=COLUMN.",
+    "bad-confusion": "A row for each true label, a count for each predicted one, no header.",
     "unknown-model": "Write names as in the data.",
     "unknown-condition": "Write names as in the data.",
     "unknown-label": "A label is a further column with one value for each problem.",
@@ -91,6 +124,12 @@ CODES: dict[str, str] = {
     "claims-need-pyyaml": "Install it: pip install 'repeval[book]'.",
     "claims-other-data": "Claims are recomputed on the paper's systems, by default those shipped.",
     "claims-no-section": "The message names the sections that have claims.",
+    "unknown-dataset": "Without a name, repeval fetch lists the data sets.",
+    "fetch-extra": "Install it: pip install 'repeval[logs]'.",
+    "not-fetched": "Try again with a connection; everything but fetching works without one.",
+    "no-release": "Save the outcomes as a table (model, condition, problem, run, outcome) instead.",
+    "release-contradicts": "Two systems may share an API name: name them in a table of yours.",
+    "release-changed": "Delete the record to trust the new one, and say so where you cite it.",
     "book-extra": "Install it: pip install 'repeval[book]'.",
     "book-version": "Install version 1: pip install 'jupyter-book==1.0.4.post1'.",
     "large-table": "So large a table is read as counts of passes and runs; split it for more.",
@@ -123,7 +162,8 @@ CODES: dict[str, str] = {
 #: Notices on how the data were read; all others warn.
 ASSUMED = frozenset(
     {"column-spelling", "condition-default", "model-from-file", "model-renamed", "no-run-column",
-     "dataset-rule", "dropped-problems", "pass-threshold", "scores"}
+     "dataset-rule", "dropped-problems", "pass-threshold", "scores", "logs-read", "files-skipped",
+     "copies-dropped", "retries-merged", "runs-numbered", "partial-rewards", "empty-patches"}
 )  # fmt: skip
 
 #: Warnings that change how every figure is read come first.

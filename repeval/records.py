@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,10 @@ from repeval.findings import TASK_COLUMNS
 from repeval.names import KEYS
 from repeval.notices import Notice, RepevalError, refused, some
 
-__all__ = ["Part", "constant_labels", "key_text", "number", "part_of", "refuse_duplicates"]
+__all__ = [
+    "SURROGATE", "Part", "constant_labels", "joined", "key_text", "label_text", "number", "part_of",
+    "refuse_duplicates",
+]  # fmt: skip
 
 WORDS = {"0": 0.0, "1": 1.0, "true": 1.0, "false": 0.0, "c": 1.0, "i": 0.0, "pass": 1.0,
          "fail": 0.0}  # fmt: skip
@@ -71,7 +74,7 @@ def part_of(table: Table, mapping: Mapping[str, str], notices: list[Notice]) -> 
     single = {parts[0] for parts in roles.values() if len(parts) == 1}
     # A label must not carry the name of a role: the canonical table has that column already.
     labels = {
-        f"original_{c}" if c in ROLES else _label(c): list(map(_label, values))
+        f"original_{c}" if c in ROLES else label_text(c): list(map(label_text, values))
         for c, values in table.columns.items()
         if c not in single and c.lower() not in STATUS
     }
@@ -93,17 +96,21 @@ def _refuse_text_as_condition(frame: pd.DataFrame, roles: Mapping, name: str) ->
 
 
 def _key(table: Table, role: str, columns: tuple[str, ...]) -> np.ndarray:
-    """Return a key as text; joined by the first separator that keeps different keys apart."""
+    """Return a key as text."""
     parts = [_ids(table, role, column) for column in columns]
     if len(parts) == 1:
         return parts[0]
-    keys = list(zip(*parts, strict=True))
+    what = f"{table.name}: the columns {'+'.join(columns)}"
+    return np.array(joined(list(zip(*parts, strict=True)), what), dtype=object)
+
+
+def joined(keys: Sequence[tuple[str, ...]], what: str) -> list[str]:
+    """Join the parts of keys by the first separator that keeps different keys apart."""
     for sep in ("/", "|", "::", " // "):
-        joined = [sep.join(key) for key in keys]
-        if len(set(joined)) == len(set(keys)):
-            return np.array(joined, dtype=object)
-    what = f"the columns {'+'.join(columns)} cannot be joined without confusion"
-    raise refused("composite-key", f"{table.name}: {what}.")
+        texts = [sep.join(key) for key in keys]
+        if len(set(texts)) == len(set(keys)):
+            return texts
+    raise refused("composite-key", f"{what} cannot be joined without confusion.")
 
 
 def _ids(table: Table, role: str, column: str) -> np.ndarray:
@@ -135,7 +142,7 @@ def key_text(value: Any) -> str | None:
     return None if value is None or isinstance(value, float | list | dict) else str(value)
 
 
-def _label(value: Any) -> str:
+def label_text(value: Any) -> str:
     """One label as text; nothing gives an empty text."""
     if isinstance(value, str):
         return value if value.isascii() else SURROGATE.sub("?", value)
@@ -144,7 +151,7 @@ def _label(value: Any) -> str:
 
 def _errors(column: str, values: Iterable[Any]) -> list[bool]:
     """Tell which rows a status column, or one called error, calls an error."""
-    words = [_label(value).strip().lower() for value in values]
+    words = [label_text(value).strip().lower() for value in values]
     if column.lower() == "error":
         return [word not in EMPTY | {"false", "0"} for word in words]
     return [word in ("error", "errored") for word in words]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import html
+import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from repeval import report, sentences
+from repeval import report, report_tables, sentences
 from repeval.comparison import minimum_detectable
 from repeval.components import difference_components
-from repeval.notices import RepevalError
+from repeval.notices import Notice, RepevalError
 from repeval.report import points
 
 if TYPE_CHECKING:
@@ -58,26 +59,42 @@ def one_screen(
         raise RepevalError("unknown-condition", f"no condition {condition!r}; there are: {known}")
     about = analysis, condition
     head = [report.STAND_IN] if analysis.source.basis == "stand-in" else []
+    moved = [n for n in analysis.notices if n.code == "logs-read"]
+    head += [f"Read {n.text}" for n in moved]
     head.append(f"{analysis.source.name}: {report.shape(*about)}")
     sections = _comparison(*about, outcomes, *pair) if pair else []
+    if pair:
+        differ = [n for n in analysis.notices if n.code == "settings-differ" and _named(n, pair)]
+        sections[0].sentences += [n.text for n in differ]
+        moved += differ
     if groups:
         below = ["macro: every group counts the same; micro: every problem does."]
         if alone := sorted(set(outcomes.labels[by]) - set(groups)):
             below.append(f"Left out, with fewer than two problems: {', '.join(alone)}.")
-        table = report.group_table(analysis, groups, by or "", condition)
+        table = report_tables.group_table(analysis, groups, by or "", condition)
         sections.append(Section(f"ONE ANSWER FOR EACH {by}", {}, below, table))
     else:
         sections += [*_pooled(*about), _leaderboard(*about, everything)]
     if components:
-        table = report.component_table(*about)
+        table = report_tables.component_table(*about)
         sections.append(Section("VARIANCE COMPONENTS", table=table))
     # Who answers by a column need not be told to.
     told = by and f"--by {by} "
-    notes = [f"{n.text} [{n.code}]" for n in analysis.notices if not (told and told in n.text)]
-    notes = list(dict.fromkeys(notes))
+    left = [n for n in analysis.notices if n not in moved and not (told and told in n.text)]
+    notes = list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
     shown = [s for s in sections if s.answers or s.table is not None]
     lines = _markdown(head, shown, notes) if markdown else _plain(head, shown, notes, everything)
     return "\n".join(lines) + "\n"
+
+
+def summary(analysis: Analysis, outcomes: Outcomes) -> str:
+    """Return the answer for every condition and the report card, as Markdown."""
+    answers = [
+        one_screen(analysis, outcomes, condition=condition, everything=True, markdown=True)
+        for condition in analysis.summary
+    ]
+    card = Section("REPORT CARD", {}, report_tables.CARD, report_tables.report_card(analysis))
+    return "\n".join([*answers, *_markdown([], [card], [])]) + "\n"
 
 
 def _pooled(*about) -> list[Section]:
@@ -106,7 +123,7 @@ def _pooled(*about) -> list[Section]:
 
 
 def _leaderboard(analysis: Analysis, condition: str, everything: bool) -> Section:
-    table = report.leaderboard(analysis, condition)
+    table = report_tables.leaderboard(analysis, condition)
     total, below = len(table), []
     if total > SHOWN and not everything:
         table = table.head(SHOWN)
@@ -164,6 +181,12 @@ def _comparison(
     return sections
 
 
+def _named(notice: Notice, pair: tuple[str, str]) -> bool:
+    """Tell whether a list of models in a notice has one of two, or is cut short."""
+    names = "|".join(map(re.escape, pair))
+    return bool(re.search(rf"[(,] ?({names})(?=[,)]| and )| more\)", notice.text))
+
+
 def _gap(difference: float) -> str:
     """Return a difference in points, nothing where it is none."""
     return "" if float(points(difference)) == 0 else f"{points(difference)} points"
@@ -209,7 +232,8 @@ def _markdown(head: list[str], sections: list[Section], notes: list[str]):
     def row(cells) -> str:
         return f"| {' | '.join(_escape(' '.join(str(c).split())) for c in cells)} |"
 
-    yield from [f"**{_escape(head[0])}**", *map(_escape, head[1:])]
+    for i, text in enumerate(head):
+        yield _escape(text) if i else f"**{_escape(text)}**  "
     for section in sections:
         yield from ["", f"### {_escape(section.title)}", ""]
         if section.answers:

@@ -1,4 +1,4 @@
-"""`load`: tidy tables of judged runs to `Outcomes`."""
+"""`load`: tidy tables of judged runs, and logs of evaluation harnesses, to `Outcomes`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pandas as pd
 
 from repeval import registry, stream
 from repeval.columns import Columns, parse_columns
-from repeval.files import FORMATS, find, read
-from repeval.findings import TASK_COLUMNS
+from repeval.files import FORMATS, read
+from repeval.findings import TASK_COLUMNS, stops_at_first
 from repeval.names import KEYS, in_order
 from repeval.notices import Notice, RepevalError, refused, some
 from repeval.outcomes import Outcomes, Policy, Source
+from repeval.readers import READERS, find, merge
 from repeval.records import constant_labels, part_of, refuse_duplicates
 
 __all__ = ["load"]
@@ -22,7 +23,7 @@ __all__ = ["load"]
 CHOICES = {
     "missing": (None, "keep", "drop-problem", "fail", "error"),
     "errors": ("missing", "fail"),
-    "format": (None, *FORMATS),
+    "format": (None, *FORMATS, *READERS),
 }
 
 
@@ -42,21 +43,21 @@ def load(
     Parameters
     ----------
     paths : path or several, optional
-        CSV, TSV, JSON Lines (each also ``.gz``) or Parquet files, directories of them, or
-        ``NAME=PATH`` to name the model of a file. None: the default data.
+        CSV, TSV, JSON Lines (each also ``.gz``) or Parquet files, logs of one harness, directories
+        of either, or ``NAME=PATH`` to name the model of a file. None: the default data.
     columns : str, mapping or iterable, optional
         ``"problem=item_id"``; ``"problem=task+item_id"`` makes a composite key.
     missing : {None, "keep", "drop-problem", "fail", "error"}
         Missing runs: use what was recorded; keep only problems that every system ran in full;
         count as failed; refuse. None: the rule of a registered data set, else keep.
     errors : {"missing", "fail"}
-        What rows with a status column and no outcome are.
+        What rows with a status column, or runs in a log, are that have no outcome.
     scorer : str, optional
-        For logs with several scorers; refused for tables.
+        For logs with several scorers, ``NAME`` or ``NAME/KEY``; refused for tables.
     pass_at : float, optional
         Score in (0, 1] from which a run passes.
-    format : {"csv", "tsv", "jsonl", "ndjson", "parquet"}, optional
-        Where the extension does not tell.
+    format : {"csv", "tsv", "jsonl", "ndjson", "parquet"} or one of `readers.READERS`, optional
+        Where the extension of a table, or the content of a log, does not tell.
     name : str, optional
         Name of the data; default the file's name.
 
@@ -70,23 +71,25 @@ def load(
         For anything that cannot be read without guessing; the text says where and what to do.
     """
     mapping = parse_columns(columns)
-    _check_options({"missing": missing, "errors": errors, "format": format}, scorer, pass_at)
+    _check_options({"missing": missing, "errors": errors, "format": format}, pass_at)
     registered = registry.default_dataset() if paths is None else None
-    files = find(registry.dataset_path(registered) if registered else paths, format)
-    if any(stream.is_large(path, format) for path, _ in files):
+    found = find(registry.dataset_path(registered) if registered else paths, format)
+    if scorer is not None and not found.reader:
+        raise refused("scorer-not-used", f"--scorer {scorer} is for logs with several scorers.")
+    if not found.reader and any(stream.is_large(path, format) for path, _ in found.files):
         policy = Policy(tuple(sorted(mapping.items())), missing or "keep", errors, format=format)
-        return _streamed(files, policy, pass_at, name)
-    tables = [read(path, model, format) for path, model in files]
-    if not tables:
-        raise refused("file-not-found", "No file was given.")
+        return _streamed(found.files, policy, pass_at, name)
+    notices: list[Notice] = []
+    if found.reader:
+        tables = merge.tables(found, scorer, notices)
+    else:
+        tables = [read(path, model, format) for path, model in found.files]
     sums = sorted(table.sha256 for table in tables)
     sha256 = sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
     if registered:
         registry.check(registered, sha256)
         mapping = mapping or registry.fitting_columns(registered, tables[0].columns)
     entry = registered or registry.by_sha256(sha256) or {}
-
-    notices: list[Notice] = []
     parts = [part_of(table, mapping, notices) for table in tables]
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
     texts = pd.concat([part.labels for part in parts], ignore_index=True)
@@ -118,11 +121,11 @@ def load(
         )
     if not name and entry.get("basis", "user") != "user":
         name = entry["name"]
-    return Outcomes.from_frame(
+    data = Outcomes.from_frame(
         rows[recorded],
         labels,
         source=Source(
-            name or some(list(dict.fromkeys(table.name for table in tables))),
+            name or some(dict.fromkeys(found.roots if found.reader else [t.name for t in tables])),
             sha256,
             entry.get("basis", "user"),
             sum(len(table.rows) for table in tables),
@@ -133,6 +136,7 @@ def load(
         notices=list(dict.fromkeys(notices)),
         errored=rows.loc[~recorded, KEYS],
     )
+    return _first_runs(data, notices)
 
 
 def _streamed(
@@ -150,15 +154,13 @@ def _streamed(
     )
 
 
-def _check_options(chosen: dict[str, str | None], scorer, pass_at) -> None:
+def _check_options(chosen: dict[str, str | None], pass_at: float | None) -> None:
     for option, value in chosen.items():
         if value not in CHOICES[option]:
             known = ", ".join(filter(None, CHOICES[option]))
             raise RepevalError("bad-option", f"--{option} {value}: must be one of {known}.")
     if pass_at is not None and not 0 < pass_at <= 1:
         raise RepevalError("bad-option", f"--pass-at {pass_at}: must be above 0 and at most 1.")
-    if scorer is not None:
-        raise refused("scorer-not-used", f"--scorer {scorer} is for logs with several scorers.")
 
 
 def _apply_errors(rows: pd.DataFrame, errors: str, notices: list[Notice]) -> pd.DataFrame:
@@ -170,13 +172,47 @@ def _apply_errors(rows: pd.DataFrame, errors: str, notices: list[Notice]) -> pd.
     if not empty.any():
         return rows
     models = [f"{model}: {n}" for model, n in rows.loc[empty, "model"].value_counts().items()]
-    verdict = (
-        "counted as failed" if errors == "fail"
-        else "missing, not failed (--errors fail counts them as failed)"
-    )  # fmt: skip
+    left_out, failed = (
+        rows.assign(y=y).groupby(KEYS[:3])["y"].mean().groupby(KEYS[:2]).mean() * 100
+        for y in (rows["outcome"], rows["outcome"].fillna(0.0))
+    )
+    verdict, other, used, unused = (
+        ("missing, not failed (--errors fail counts them as failed)", "if failed", left_out, failed)
+        if errors == "missing"
+        else ("counted as failed", "without them", failed, left_out)
+    )
+    both = [
+        f"{system[0]} {used[system]:.1f} % ({unused[system]:.1f} % {other})"
+        for system in left_out.index[left_out.round(1) > failed.round(1)]
+    ]
     text = f"{empty.sum():,} of {len(rows):,} rows have no outcome ({some(models)}): they are "
-    notices.append(Notice("errored-rows", f"{text}{verdict}."))
+    scores = f" Scores: {some(both)}." if both else ""
+    notices.append(Notice("errored-rows", f"{text}{verdict}.{scores}"))
     return rows.fillna({"outcome": 0.0}) if errors == "fail" else rows
+
+
+def _first_runs(data: Outcomes, notices: list[Notice]) -> Outcomes:
+    """Keep first runs only where runs went on until one passed, or failed: these are unbiased."""
+    stopped = []
+    for system in (s for s in data.systems if stops_at_first(data.system(*s))):
+        frame = data.frame[(data.frame[KEYS[:2]] == [*system]).all(axis=1)]
+        runs = frame.groupby("problem")["outcome"]
+        # Labels that are not in the order of the runs do not tell which was the first.
+        if runs.first()[runs.size() > 1].nunique() == 1:
+            stopped.append(system)
+    if not stopped:
+        return data
+    names = some(m if c == "default" else f"{m} / {c}" for m, c in stopped)
+    text = (
+        f"For {names} runs of a problem went on until one passed, or failed, which biases scores. "
+        "Theirs are from first runs only, and their run noise is not identified."
+    )
+    later = data.frame.duplicated(KEYS[:3])
+    later &= pd.MultiIndex.from_frame(data.frame[KEYS[:2]]).isin(stopped)
+    return Outcomes.from_frame(
+        data.frame[~later], data.labels, source=data.source, policy=data.policy,
+        notices=[*dict.fromkeys(notices), Notice("adaptive-stopping", text)], errored=data.errored,
+    )  # fmt: skip
 
 
 def _apply_missing(rows: pd.DataFrame, rule: str, notices: list[Notice]) -> pd.DataFrame:

@@ -197,3 +197,16 @@ def test_empty_options_are_refused(capsys, table, option):
     code, _, err = run(capsys, "analyze", table, option, "")
     assert code == 2
     assert f"{option} is empty" in err
+
+
+def test_control_characters_reach_no_terminal_from_logs_and_errors(capsys, tmp_path):
+    from readers.inspect_logs import log, write
+
+    write(tmp_path / "a.json", log([[1, 0], [0, 1]], model="\x1b[31m", task="\x1b[32m"))
+    shown = [
+        run(capsys, "check", tmp_path / "a.json"),
+        run(capsys, "convert", tmp_path / "a.json", "-o", tmp_path / "out.csv"),
+        run(capsys, "analyze", tmp_path / "a.json", "--scorer", "\x1b[33m"),
+    ]
+    assert [code for code, *_ in shown] == [0, 0, 2]
+    assert "\x1b" not in "".join(out + err for _, out, err in shown)

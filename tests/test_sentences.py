@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import repeval
-from repeval import laws, remarks, report, sentences
+from repeval import laws, remarks, report, report_tables, sentences
 from repeval.analysis import analyze
 
 
@@ -115,13 +115,13 @@ def test_conditions_count_what_is_shown(default):
     counts = [len(rows), sum(r.fixed.resolved for r in rows), sum(r.resolved for r in rows)]
     assert numbers(text)[:3] == counts
     assert f"{100 * statistics.median(r.mdd for r in rows):.1f} points (median" in text
-    assert len(report.condition_table(analysis)) == len(rows)
+    assert len(report_tables.condition_table(analysis)) == len(rows)
 
 
 def test_three_conditions_have_three_sentences_and_are_named(tidy):
     analysis = analyze(table(tidy, lambda m, i: 2, conditions="xyz"), n_resamples=50)
     assert sentences.conditions(analysis).count("A true difference") == 3
-    assert set(report.condition_table(analysis)["conditions"]) == {
+    assert set(report_tables.condition_table(analysis)["conditions"]) == {
         "x less y", "x less z", "y less z",
     }  # fmt: skip
 

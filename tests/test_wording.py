@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import repeval
-from repeval import remarks, report, screen, sentences
+from repeval import remarks, report, report_tables, screen, sentences
 from repeval.analysis import analyze
 from repeval.notices import ASSUMED
 
@@ -46,7 +46,7 @@ def test_where_nothing_varied_it_says_so_and_asks_for_no_second_run(tidy):
     analysis = analyze(outcomes, n_resamples=50)
     about = analysis, "default"
     assert sentences.figures(report.counted(*about), "ceiling") == "Over 2 models: nothing varied."
-    assert set(report.component_table(*about)["ceiling"]) == {"nothing varied"}
+    assert set(report_tables.component_table(*about)["ceiling"]) == {"nothing varied"}
     assert "no run noise was seen" in sentences.allocation_rule(*about)
     text = screen.one_screen(analysis, outcomes, everything=True, components=True)
     assert "no verdict changed" in text

@@ -1,6 +1,7 @@
 """From outcomes to a published book: stage, execute, build the site, publish."""
 
 import base64
+import html
 import importlib.metadata
 import json
 import os
@@ -78,14 +79,16 @@ def build(
     with stoppable() as refuse_stopping, staging(home) as root:
         options = dict(options or {})
         analysis = analyze(outcomes, seed=seed, **options)
-        pages, notebooks = stage(outcomes, analysis, root, share or share_dir(), name)
+        pages, notebooks, studies = stage(outcomes, analysis, root, share or share_dir(), name)
         data, size = f"data/{name}.csv", "full" if full else "quick"
         inputs = save_data(outcomes, root / data, options)
         parameters = {"data": data, "name": name, "size": size, "seed": seed}
+        run_studies(studies, outcomes, root, size, seed, jobs)
         execute(notebooks, root, parameters, inputs, jobs)
-        collect_figures(root)
+        collect_files(root)
         answer = json.dumps(analysis.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         write(root / "analysis.json", answer + "\n")
+        write_summary(outcomes, analysis, root)
         build_site(root)
         if pdf:
             build_pdf(root, pages)
@@ -151,32 +154,70 @@ def lock(home: Path, held: ExitStack) -> None:
         return
 
 
-def collect_figures(root: Path) -> None:
-    """Write the figures that executed notebooks carry to the stage, for reading and for links."""
+def run_studies(names, outcomes, root: Path, size: str, seed: int, jobs: int | None) -> None:
+    """Write the tables of studies to the stage, from the store beside the books where it can."""
+    from repeval.studies import result, store
+
+    kept = root.parents[1] / ".store" / "studies"
+    for name in names:
+        table = result(
+            name, outcomes, size=size, seed=seed, jobs=jobs or os.cpu_count() or 1, store=kept
+        )
+        store.write(table, root / "data" / "studies" / f"{name}.json")
+
+
+def collect_files(root: Path) -> None:
+    """Write the figures and tables that executed notebooks carry to the stage, for links."""
     import nbformat
 
-    folder = root / "extra" / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
     for path in sorted((root / "notebooks").glob("*.ipynb")):
         cells = nbformat.read(path, as_version=4).cells
         for output in (o for cell in cells for o in cell.get("outputs", [])):
             if (about := output.get("metadata", {}).get("repeval")) is None:
                 continue
-            contents = {
-                "svg": output["data"]["image/svg+xml"].encode(),
-                "png": base64.b64decode(output["data"]["image/png"]),
-                "csv": about["csv"].encode(),
-            }
+            contents = {"csv": about["csv"].encode()}
+            if "figure" in about:
+                contents["svg"] = output["data"]["image/svg+xml"].encode()
+                contents["png"] = base64.b64decode(output["data"]["image/png"])
+            (what,) = about.keys() - {"csv"}
             for kind, content in contents.items():
-                target = folder / f"{about['figure']}.{kind}"
+                target = root / "extra" / f"{what}s" / f"{about[what]}.{kind}"
                 if target.exists() and target.read_bytes() != content:
-                    raise ValueError(f"two figures are called {target.name}")
+                    raise ValueError(f"two {what}s are called {target.name}")
+                target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
+
+
+SUMMARY = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; padding: 1rem }}
+table {{ border-collapse: collapse; display: block; overflow-x: auto }}
+td, th {{ padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid #ddd }}
+</style></head><body>
+{body}</body></html>
+"""
+
+
+def write_summary(outcomes, analysis, root: Path) -> None:
+    """Write the answer of every condition and the report card, as Markdown and as one web page."""
+    from markdown_it import MarkdownIt
+
+    from repeval.screen import summary
+
+    text = summary(analysis, outcomes)
+    write(root / "summary.md", text)
+    body, title = MarkdownIt("js-default").render(text), html.escape(analysis.source.name)
+    write(root / "summary.html", SUMMARY.format(title=title, body=body))
 
 
 def publish(root: Path, home: Path) -> Path:
     """Move what was built from the stage to `home`; the old book stays until all is there."""
-    sources = ("analysis.json", "data", "notebooks", "extra/figures", "pdf", "_build/html")
+    sources = (
+        "analysis.json", "summary.md", "summary.html", "data", "notebooks", "extra/figures",
+        "extra/tables", "pdf", "_build/html",
+    )  # fmt: skip
     old = root / ".old"
     old.mkdir()
     for source in map(root.joinpath, sources):

@@ -4,7 +4,9 @@ Everything that reaches a page from here is text or escaped HTML: names in data 
 """
 
 import base64
+import hashlib
 import io
+import re
 import warnings
 from dataclasses import dataclass
 from html import escape
@@ -19,7 +21,8 @@ from repeval.book.stage import is_paper, load_data
 class Book:
     """The data of a book, the answer that every page reads its numbers from, and ways to show it.
 
-    `name`, `size` (``quick`` or ``full``, of studies) and `seed` are the notebook's parameters.
+    `name`, `size` (``quick`` or ``full``, of studies) and `seed` are the notebook's parameters,
+    `folder` is where the data lie.
     """
 
     outcomes: object
@@ -27,6 +30,7 @@ class Book:
     name: str
     size: str
     seed: int
+    folder: Path
 
     def text(self, name: str, value) -> None:
         """Keep a text for the same page's prose: ``{glue:text}`name` `` shows it as it is."""
@@ -41,11 +45,11 @@ class Book:
     def show(self, plot, name: str) -> None:
         """Show a `repeval.figures.Plot` with its caption, alternative text and files to take away.
 
-        The files are called `name`, unique in the book; stand-in data are named in it.
+        The files are called `name`, unique in the book.
         """
         from IPython.display import display
 
-        name += ".stand-in" if self.outcomes.source.basis == "stand-in" else ""
+        name = self.file_name(name)
         svg, png = images(plot.figure)
         links = " ".join(
             f'<a href="../figures/{escape(name)}.{kind}" download>{kind.upper()}</a>'
@@ -63,20 +67,48 @@ class Book:
     def table(self, frame, caption: str | None = None, notes=()) -> None:
         """Show a data frame: column heads, no index, three decimals, every text escaped.
 
-        The caption stands above the table and is read out as its name, `notes` stand below.
+        The caption, unique in the book, stands above the table and is read out as its name; it
+        also names the CSV file to take away. `notes` stand below.
         """
-        from IPython.display import HTML, display
+        from IPython.display import display
 
-        display(HTML(table_html(frame, caption, notes)))
+        if caption is None:
+            return display({"text/html": table_html(frame, notes=notes)}, raw=True)
+        name = re.sub(r"\W+", "-", caption.lower()).strip("-")
+        if len(name) > 60:
+            name = f"{name[:50]}-{hashlib.sha256(caption.encode()).hexdigest()[:8]}"
+        name = self.file_name(name)
+        link = f'<a href="../tables/{escape(name)}.csv" download>CSV</a>'
+        bundle = {"text/html": table_html(frame, caption, notes, link), "text/plain": caption}
+        display(bundle, raw=True, metadata={"repeval": {"table": name, "csv": csv(frame)}})
+
+    def file_name(self, name: str) -> str:
+        """Return the name of a file to take away: stand-in data are named in it."""
+        return name + (".stand-in" if self.outcomes.source.basis == "stand-in" else "")
+
+    def study(self, name: str):
+        """Return the table of a study: the build's, else computed here.
+
+        In a build the page's front matter declares it: ``studies: [NAME]``.
+        """
+        from repeval import studies
+
+        built = self.folder / "studies"
+        if (built / f"{name}.json").exists():
+            return studies.store.read(built / f"{name}.json")
+        if built.exists():
+            raise ValueError(f"the page's front matter does not declare it: studies: [{name}]")
+        return studies.result(name, self.outcomes, size=self.size, seed=self.seed)
 
     def claims(self, section: str) -> None:
-        """Show what the paper says beside what the data give; nothing on other data."""
+        """Show what a text says beside what the data give; nothing on other data."""
         if is_paper(self.outcomes):
-            from repeval.claims import legend, table, verdicts
+            from repeval.claims import legend, place, table, verdicts
 
-            found = verdicts(self.analysis, self.outcomes, section)
-            place = f"Section {section}" if section[0].isdigit() else section
-            self.table(table(found), f"{place}: the paper says, we get", legend(found))
+            found = verdicts(self.analysis, self.outcomes, section, study=self.study)
+            entry = found[0].claim
+            text = "the post" if entry.doc == "bootstrap-post" else "the paper"
+            self.table(table(found), f"{place(entry)}: {text} says, we get", legend(found))
 
 
 def open(data: str, name: str, size: str, seed: int) -> Book:
@@ -89,7 +121,8 @@ def open(data: str, name: str, size: str, seed: int) -> Book:
     if size not in ("quick", "full"):
         raise ValueError(f"size is 'quick' or 'full', not {size!r}")
     outcomes, options = load_data(Path(data), name)
-    return Book(outcomes, analyze(outcomes, seed=seed, **options), name, size, seed)
+    answer = analyze(outcomes, seed=seed, **options)
+    return Book(outcomes, answer, name, size, seed, Path(data).parent)
 
 
 def images(figure) -> tuple[bytes, bytes]:
@@ -136,7 +169,7 @@ def missing(value) -> bool:
     return value is None or value != value
 
 
-def table_html(frame, caption: str | None = None, notes=()) -> str:
+def table_html(frame, caption: str | None = None, notes=(), link: str = "") -> str:
     """HTML of a frame in a box that scrolls sideways on narrow screens, and of notes below it."""
     kinds = [
         ' class="number"' if k.kind in "iuf" else ' class="text-nowrap small"' * (name == "id")
@@ -161,5 +194,7 @@ def table_html(frame, caption: str | None = None, notes=()) -> str:
     return (
         f'<div class="repeval-scroll" role="region" aria-label="{label}" tabindex="0">'
         f'<table class="table">{title}<thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>" + "".join(f"<p>{escape(n)}</p>" for n in notes)
+        f"<tbody>{rows}</tbody></table></div>"
+        + "".join(f"<p>{escape(n)}</p>" for n in notes)
+        + f'<p class="repeval-source">{link}</p>' * bool(link)
     )

@@ -13,7 +13,11 @@ from repeval.book.process import BuildFailed, write
 from repeval.report import STAND_IN
 
 # Words of the configuration that would be false on other data.
-OTHER_CAPTIONS = {"The paper, claim by claim": "Question by question"}
+OTHER_CAPTIONS = {
+    "The paper, claim by claim": "Question by question",
+    "The appendices": "In more detail",
+    "Where the texts meet": "Which bootstrap, and how many runs",
+}
 FOOTER = ("Independent recomputation of", "The questions of")
 HEADER = re.compile(r"\A---\n(.*?\n)---", re.DOTALL)
 # A passage and its conditions, without another one's start inside.
@@ -25,11 +29,12 @@ def is_paper(outcomes) -> bool:
     return outcomes.source.basis in ("released", "stand-in")
 
 
-def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list, dict]:
+def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list, dict, list]:
     """Fill `root` with the configuration, MathJax and the pages that fit the data.
 
     `share` has ``book``, ``notebooks``, ``_config.yml`` and ``_toc.yml``. Return the pages in order
-    and, by page, the sources of the notebooks, which are still to be executed.
+    and, by page, the sources of the notebooks, which are still to be executed, and the names of the
+    studies that they declare.
     """
     import yaml
 
@@ -74,7 +79,14 @@ def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list
     write(root / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
     write(root / "numbers.json", json.dumps(shown))
     copy_mathjax(root / "extra" / "mathjax")
-    return pages, notebooks
+    studies = [
+        name
+        for text in notebooks.values()
+        for name in front_matter(text).get("studies", ())
+        # Claims, which only the paper's books have, call for others.
+        if paper or f'study("{name}")' in text
+    ]
+    return pages, notebooks, list(dict.fromkeys(studies))
 
 
 def read_page(share: Path, page: str) -> str:
@@ -95,7 +107,7 @@ def front_matter(text: str) -> dict:
 
 def without_conditions(text: str) -> str:
     """Drop the header lines that only staging reads."""
-    conditions = re.compile(r"^(?:about|requires):.*\n", re.MULTILINE)
+    conditions = re.compile(r"^(?:about|requires|studies):.*\n", re.MULTILINE)
     return HEADER.sub(lambda header: conditions.sub("", header[0]), text)
 
 

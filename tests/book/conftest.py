@@ -21,6 +21,7 @@ parts:
     chapters:
       - file: notebooks/both
       - file: notebooks/paper-only
+      - file: notebooks/claims
   - caption: Reference
     chapters:
       - file: book/glossary
@@ -72,6 +73,23 @@ book.table(frame, "Scores")
 book.show(style.Plot(figure, "A <b>.", 'Bars "x".', frame, "here.bars"), "{what}")\
 """
 
+# As many rows as the ledgers of both texts have together.
+CLAIMS = """\
+from dataclasses import replace
+from IPython.display import HTML, display
+from repeval.claims import Verdict, claims, scorecard
+
+kinds = [("holds", "emergent"), ("known", "independent"), ("not checkable", "")]
+book.text("models", "made-up verdicts")
+book.number("half", 0.5, ".0%")
+more = [replace(c, id=f"{c.id}-again", value="", unit="text") for c in claims()]
+found = [
+    Verdict(c, c.value, None, kinds[i % 3][0], "Because <b>.", kinds[i % 3][1], "stand-in")
+    for i, c in enumerate([*claims(), *more, *more][:622])
+]
+display(HTML(scorecard.rows_html(found, book.outcomes.source)))\
+"""
+
 
 def write_notebook(share, page, header="", code=CODE):
     what = page.split("/")[-1]
@@ -95,6 +113,7 @@ def make_share(folder):
     (folder / "_toc.yml").write_text(TOC, encoding="utf-8")
     write_notebook(folder, "notebooks/both", "requires: {models: 2, runs: 2}")
     write_notebook(folder, "notebooks/paper-only", "about: paper")
+    write_notebook(folder, "notebooks/claims", "about: paper", CLAIMS)
     return folder
 
 

@@ -42,8 +42,13 @@ def pages(home):
 def test_everything_is_published_and_nothing_else_is_left(book):
     home, _, outcomes = book
     assert {p.name for p in home.iterdir()} == {
-        "analysis.json", "data", "figures", "html", "notebooks",
+        "analysis.json", "summary.md", "summary.html", "data", "figures", "html", "notebooks",
+        "tables",
     }  # fmt: skip
+    summary = (home / "summary.html").read_text(encoding="utf-8")
+    assert STAND_IN in (home / "summary.md").read_text(encoding="utf-8")
+    assert "REPORT CARD" in summary
+    assert "<table>" in summary
     assert (home / "html" / "index.html").exists()
     assert {"notebooks/both.html", "notebooks/paper-only.html"} < pages(home)
     assert json.loads((home / "analysis.json").read_text())["data"]["basis"] == "stand-in"

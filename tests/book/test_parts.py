@@ -27,6 +27,7 @@ from repeval.book.stage import (
     save_data,
     without_conditions,
 )
+from repeval.claims import Verdict, claims
 from repeval.figures import style
 
 from .conftest import HOSTILE, make_outcomes
@@ -188,13 +189,15 @@ def test_no_text_of_a_download_is_a_formula(start):
 
 def test_a_caption_names_a_section_or_an_appendix(monkeypatch):
     shown = []
-    monkeypatch.setattr("repeval.claims.verdicts", lambda *_: [])
+    some = {c.section: Verdict(c, None, None, "not checkable", "") for c in claims()}
+    monkeypatch.setattr("repeval.claims.verdicts", lambda _, __, section, **___: [some[section]])
     monkeypatch.setattr(Book, "table", lambda self, frame, caption, notes: shown.append(caption))
     monkeypatch.setattr("repeval.book.notebook.is_paper", lambda _: True)
-    for section in ("5.2", "Appendix D", "Table 6"):
-        Book(None, None, "paper", "quick", 1).claims(section)
+    for section in ("5.2", "Appendix D", "limitations", "Limitations"):
+        Book(None, None, "paper", "quick", 1, None).claims(section)
     says = ": the paper says, we get"
-    assert shown == [f"Section 5.2{says}", f"Appendix D{says}", f"Table 6{says}"]
+    post = "Post: Limitations: the post says, we get"
+    assert shown == [f"Section 5.2{says}", f"Appendix D{says}", f"Limitations{says}", post]
 
 
 SLEEP = "import time; time.sleep(600)"
@@ -242,7 +245,7 @@ def test_a_figure_brings_caption_alt_and_the_same_bytes(tmp_path, monkeypatch):
         figure, axes = style.canvas(2)
         axes.set_title(HOSTILE)
         plot = style.Plot(figure, HOSTILE, 'a "b"', pd.DataFrame({"x": [1]}), "f<g>")
-        Book(outcomes, None, "paper", "quick", 1).show(plot, "bars")
+        Book(outcomes, None, "paper", "quick", 1, tmp_path).show(plot, "bars")
     (bundle,), options = shown[0]
     assert shown[0] == shown[1]
     assert options["metadata"]["repeval"] == {"figure": "bars.stand-in", "csv": "x\n1\n"}

@@ -1,0 +1,214 @@
+"""What each command does with its parsed arguments; every one returns the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import json
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from repeval.notices import RepevalError, printable, refused
+
+if TYPE_CHECKING:
+    from repeval.analysis import Analysis
+    from repeval.outcomes import Outcomes
+
+
+def fetch(args: argparse.Namespace) -> int:
+    """Download a data set, or list them."""
+    from repeval.fetch import fetch, listing
+
+    print(listing() if args.name is None else "\n".join(fetch(args.name)))
+    return 0
+
+
+def _load(args: argparse.Namespace) -> Outcomes:
+    if not 0.5 <= args.level < 1:
+        raise RepevalError("bad-option", f"--level must lie in [0.5, 1), not {args.level}")
+    if not 100 <= args.resamples <= 1_000_000:
+        what = f"from 100 to 1,000,000, not {args.resamples}"
+        raise RepevalError("bad-option", f"--resamples must be {what}")
+    if args.seed < 0:
+        raise RepevalError("bad-option", f"--seed must not be negative, not {args.seed}")
+    for option in ("json", "by", "cluster", "condition", "baseline", "candidate", "name"):
+        if getattr(args, option, None) == "":
+            raise RepevalError("bad-option", f"--{option} is empty")
+    if args.jobs < 1:
+        raise RepevalError("bad-option", f"--jobs must be at least 1, not {args.jobs}")
+    from repeval.tables import load
+
+    return load(
+        args.data or None, columns=args.columns or None, missing=args.missing, errors=args.errors,
+        scorer=args.scorer, pass_at=args.pass_at, format=args.format,
+    )  # fmt: skip
+
+
+def _answer(outcomes: Outcomes, args: argparse.Namespace) -> Analysis:
+    from repeval.analysis import analyze
+
+    return analyze(
+        outcomes, level=args.level, n_resamples=args.resamples, seed=args.seed, cluster=args.cluster
+    )
+
+
+def analyze(args: argparse.Namespace) -> int:
+    """Print the one-screen answer; write everything as JSON."""
+    from repeval.screen import one_screen
+
+    if (args.baseline is None) != (args.candidate is None):
+        raise RepevalError("bad-option", "--baseline and --candidate go together: give both")
+    pair = (args.baseline, args.candidate) if args.baseline else None
+    if pair and args.baseline == args.candidate:
+        raise RepevalError("bad-option", "--baseline and --candidate name the same system")
+    outcomes = _load(args)
+    analysis = _answer(outcomes, args)
+    parts = outcomes.split_by(args.by) if args.by else {}
+    groups = {v: _answer(part, args) for v, part in parts.items() if _answerable(part)}
+    if args.by and not groups:
+        raise RepevalError("one-problem", f"--by {args.by}: no value has two problems or more")
+    text = one_screen(
+        analysis, outcomes, condition=args.condition, pair=pair, everything=args.all,
+        components=args.components, markdown=args.markdown, groups=groups, by=args.by,
+    )  # fmt: skip
+    if args.json:
+        document = analysis.to_dict()
+        if args.by:
+            found = {value: a.to_dict() for value, a in groups.items()}
+            document["by"] = {"column": args.by, "groups": found}
+        _write_json(args.json, document, args.data)
+    if args.json != "-":
+        print(text, end="")
+    return 0
+
+
+def _answerable(part: Outcomes) -> bool:
+    return all(len(part.system_problems(*system)) > 1 for system in part.systems)
+
+
+def build(args: argparse.Namespace) -> int:
+    """Build the book; 1 if a page or the site failed."""
+    if args.by:
+        raise RepevalError("bad-option", "--by is not for build; use repeval analyze")
+    from repeval.book import BuildFailed, build
+
+    outcomes = _load(args)
+    name = args.name or ("paper" if not args.data else Path(args.data[0]).name.split(".")[0])
+    options = {"level": args.level, "n_resamples": args.resamples, "cluster": args.cluster}
+    try:
+        page = build(
+            outcomes, name=name, full=args.full, pdf=args.pdf, seed=args.seed, jobs=args.jobs,
+            options=options,
+        )  # fmt: skip
+    except BuildFailed as error:
+        print(f"repeval: {error}", file=sys.stderr)
+        return 1
+    print(f"The book is at {page}")
+    return 0
+
+
+def _say_stand_in(outcomes: Outcomes) -> None:
+    if outcomes.source.basis == "stand-in":
+        from repeval.report import STAND_IN
+
+        print(textwrap.fill(STAND_IN, 80))
+
+
+def check(args: argparse.Namespace) -> int:
+    """Say what the data hold and what they warn of."""
+    outcomes = _load(args)
+    _say_stand_in(outcomes)
+    print(f"{outcomes.source.name}: {outcomes.source.n_rows} rows, sha256 {outcomes.source.sha256}")
+    for model, condition in outcomes.systems:
+        sample = outcomes.system(model, condition)
+        runs = sorted(set(sample.runs.tolist()))
+        span = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+        print(f"  {printable(model)}, {printable(condition)}: {len(sample)} problems x {span} runs")
+    if args.by:
+        outcomes.split_by(args.by)
+    for notice in _answer(outcomes, args).notices:
+        print(f"{notice.code}: {printable(notice.text)}")
+    print("The data can be analysed.")
+    return 0
+
+
+def convert(args: argparse.Namespace) -> int:
+    """Write logs as a tidy table."""
+    from repeval.convert import convert
+
+    content, notices = convert(args.logs, args.output, scorer=args.scorer, format=args.format)
+    _write(args.output, content)
+    for notice in notices:
+        print(f"{notice.code}: {printable(notice.text)}")
+    print(f"Written: {args.output}")
+    return 0
+
+
+def claims(args: argparse.Namespace) -> int:
+    """Hold the texts' claims against the data; 1 if one differs unexplained."""
+    from repeval import claims, studies
+    from repeval.claims import scorecard
+
+    outcomes = _load(args)
+    analysis = _answer(outcomes, args)
+    size = "full" if args.full else "quick"
+    study = functools.partial(
+        studies.result, outcomes=outcomes, size=size, seed=args.seed, jobs=args.jobs,
+        store=Path("_build/.store/studies"),
+    )  # fmt: skip
+    found = claims.verdicts(analysis, outcomes, study=study)
+    counts = {verdict: n for verdict, n in claims.counts(found).items() if n}
+    if args.json:
+        document = {"schema": "repeval/claims/1", "data": analysis.to_dict()["data"], "size": size}
+        rows = [scorecard.record(v) for v in found]
+        _write_json(args.json, {**document, "counts": counts, "claims": rows}, args.data)
+    if args.json != "-":
+        _say_stand_in(outcomes)
+        print(scorecard.screen(found, f"{outcomes.source.name}, studies in {size} size"), end="")
+    return int(any(v.verdict == "differs" for v in found))
+
+
+def simulate(args: argparse.Namespace) -> int:
+    """Simulate coverage; print a table, or write it as CSV."""
+    from repeval.simulate import screen, simulate
+
+    options = {k: v for k, v in vars(args).items() if k not in ("run", "csv")}
+    table = simulate(**options)
+    if args.csv == "-":
+        sys.stdout.write(table.to_csv(index=False))
+        return 0
+    if args.csv:
+        _write(args.csv, table.to_csv(index=False).encode())
+    print(screen(args.kind, table), end="")
+    return 0
+
+
+def _write_json(path: str, document: dict[str, Any], inputs: Sequence[str] = ()) -> None:
+    plain = {"indent": 1, "ensure_ascii": False, "allow_nan": False}
+    # Claims may hold numpy numbers and arrays.
+    text = json.dumps(document, default=lambda value: value.tolist(), **plain) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    if Path(path).resolve() in {Path(g.partition("=")[2] or g).resolve() for g in inputs}:
+        raise RepevalError("bad-option", f"--json {path} is one of the inputs; name another file")
+    _write(path, text.encode())
+
+
+def _write(path: str, content: bytes) -> None:
+    target = Path(path).resolve()
+    # Written beside and renamed: a full disk leaves no half file. A device or a pipe is no file.
+    part = target.with_name(f".{target.name}.part")
+    replace = target.is_file() or not target.exists()
+    try:
+        (part if replace else target).write_bytes(content)
+        if replace:
+            part.replace(target)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise refused("cannot-write", f"cannot write {path}: {error.strerror}.") from None

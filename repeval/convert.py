@@ -1,0 +1,64 @@
+"""Logs to a tidy table, before anything is decided about runs without an outcome."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from repeval.notices import Notice, RepevalError, refused, some
+from repeval.readers import find, merge
+
+__all__ = ["convert"]
+
+
+def convert(
+    paths: str | Path | Iterable[str | Path],
+    target: str | Path,
+    *,
+    scorer: str | None = None,
+    format: str | None = None,
+) -> tuple[bytes, list[Notice]]:
+    """Return logs as the bytes of a CSV or Parquet table, and what was assumed.
+
+    Parameters
+    ----------
+    paths : path or several
+        As in `repeval.load`; tables are refused.
+    target : path
+        Where the table is to be written; it tells the kind, and is refused if it is an input.
+    scorer, format : str, optional
+        As in `repeval.load`.
+
+    Raises
+    ------
+    RepevalError
+        As `repeval.load`, but scores may lie outside 0 to 1: `outcome` is as the logs have it.
+    """
+    target = Path(target)
+    if target.suffix not in (".csv", ".parquet"):
+        raise RepevalError("bad-option", f"-o {target}: the name must end in .csv or .parquet.")
+    found = find(paths, format)
+    if not found.reader:
+        raise refused("no-logs", f"{some(found.roots)}: these are no logs.")
+    for path, _ in found.files:
+        if path.resolve() in (target.resolve(), *target.resolve().parents):
+            raise RepevalError("bad-option", f"-o {target} is one of the inputs; name another file")
+    notices: list[Notice] = []
+    tables = merge.tables(found, scorer, notices)
+    table = pd.concat([pd.DataFrame(table.columns) for table in tables], ignore_index=True)
+    buffer = io.BytesIO()
+    if target.suffix == ".csv":
+        # A score of 1.0 is a pass; quotes keep a lone carriage return inside a name safe.
+        whole = table["outcome"].isin([0.0, 1.0])
+        table["outcome"] = table["outcome"].mask(whole, (table["outcome"] == 1).astype(int))
+        table.to_csv(buffer, index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    else:
+        try:
+            table.astype({"outcome": float}).to_parquet(buffer, index=False)
+        except ImportError:
+            raise refused("needs-pyarrow", f"{target.name}: Parquet needs pyarrow.") from None
+    return buffer.getvalue(), notices

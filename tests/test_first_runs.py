@@ -1,0 +1,74 @@
+"""Runs that went on until one passed, or failed: only the first ones are unbiased."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from repeval import analyze, load
+
+SEED = 2606
+N = 400
+
+
+def stopped(at: int, label=lambda r, n: r) -> pd.DataFrame:
+    """Problems with Beta(1/2, 1/2) rates, up to five runs, the last one the first that is `at`."""
+    rng = np.random.default_rng(SEED)
+    y = (rng.random((N, 5)) < rng.beta(0.5, 0.5, (N, 1))).astype(int)
+    rows = []
+    for i, runs in enumerate(y.tolist()):
+        n = runs.index(at) + 1 if at in runs else 5
+        rows += [
+            {"model": "a", "problem": i, "run": label(r, n), "outcome": runs[r]} for r in range(n)
+        ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("at", [1, 0])
+def test_scores_are_from_first_runs_only(tmp_path, at):
+    frame = stopped(at)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    data = load(tmp_path / "a.csv")
+    biased = frame.groupby("problem")["outcome"].mean().mean()
+    first = frame[frame["run"] == 0]["outcome"].mean()
+    # The truth is 1/2; a first run's mean has standard error 1/40, the other is 0.1 off.
+    assert abs(first - 0.5) < 3 / 40 < abs(biased - 0.5)
+    (row,) = analyze(data, n_resamples=50).systems
+    assert row.mean == first
+    assert row.n_runs == 1
+    assert row.within is None
+    assert row.ceiling is None
+    (text,) = [n.text for n in data.notices if n.code == "adaptive-stopping"]
+    assert "first runs only" in text
+    assert "not identified" in text
+
+
+def test_other_systems_keep_their_runs(tmp_path):
+    other = pd.DataFrame([
+        {"model": "b", "problem": i, "run": r, "outcome": (i + r) % 2}
+        for i in range(N) for r in range(3)
+    ])  # fmt: skip
+    pd.concat([stopped(1), other]).to_csv(tmp_path / "a.csv", index=False)
+    data = load(tmp_path / "a.csv")
+    assert (data.system("a", "default").runs == 1).all()
+    assert (data.system("b", "default").runs == 3).all()
+    assert data.missing_runs("a", "default") == 0
+
+
+def test_without_an_order_of_runs_it_is_only_said(tmp_path):
+    stopped(1, label=lambda r, n: n - r).to_csv(tmp_path / "a.csv", index=False)
+    data = load(tmp_path / "a.csv")
+    assert data.system("a", "default").runs.max() == 5
+    (text,) = [n.text for n in data.notices if n.code == "adaptive-stopping"]
+    assert "were runs stopped" in text
+
+
+def test_whole_data_are_left_alone(tmp_path):
+    rng = np.random.default_rng(SEED)
+    y = (rng.random((40, 3)) < 0.5).astype(int)
+    rows = [{"problem": i, "run": r, "outcome": y[i, r]} for i in range(40) for r in range(3)]
+    pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    data = load(tmp_path / "a.csv")
+    assert (data.system("a", "default").runs == 3).all()
+    assert "adaptive-stopping" not in {n.code for n in data.notices}
