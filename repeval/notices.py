@@ -80,7 +80,7 @@ CODES: dict[str, str] = {
     "cached-answers": "A repeated answer is no further run: promptfoo eval --no-cache.",
     "log-unfinished": "What ran is used; what did not is missing.",
     "settings-differ": "A difference in scores may come from them.",
-    "partial-rewards": "--pass-at 1 does so, too; without it they are scores.",
+    "partial-rewards": "With --pass-at 1 only whole rewards are passes; without it all are scores.",
     # columns
     "bad-columns": "Write ROLE=COLUMN (model, condition, problem, run, outcome, status), or =A+B.",
     "missing-column": "Name it: --columns ROLE=COLUMN.",

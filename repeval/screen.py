@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 WIDTH = 80
 SHOWN = 8
 NAME = 26
+#: Notices on which logs count: they stand at the head.
+READ = ("logs-read", "copies-dropped", "retries-merged", "runs-numbered")
 
 
 @dataclass
@@ -59,12 +61,12 @@ def one_screen(
         raise RepevalError("unknown-condition", f"no condition {condition!r}; there are: {known}")
     about = analysis, condition
     head = [report.STAND_IN] if analysis.source.basis == "stand-in" else []
-    moved = [n for n in analysis.notices if n.code == "logs-read"]
-    head += [f"Read {n.text}" for n in moved]
+    moved = [n for n in analysis.notices if n.code in READ]
+    head += ["Read " + " ".join(n.text for n in moved)] * bool(moved)
     head.append(f"{analysis.source.name}: {report.shape(*about)}")
     sections = _comparison(*about, outcomes, *pair) if pair else []
     if pair:
-        differ = [n for n in analysis.notices if n.code == "settings-differ" and _named(n, pair)]
+        differ = [n for n in analysis.notices if n.code == "settings-differ" and _parts(n, pair)]
         sections[0].sentences += [n.text for n in differ]
         moved += differ
     if groups:
@@ -181,10 +183,10 @@ def _comparison(
     return sections
 
 
-def _named(notice: Notice, pair: tuple[str, str]) -> bool:
+def _parts(notice: Notice, pair: tuple[str, str]) -> bool:
     """Tell whether a list of models in a notice has one of two, or is cut short."""
-    names = "|".join(map(re.escape, pair))
-    return bool(re.search(rf"[(,] ?({names})(?=[,)]| and )| more\)", notice.text))
+    lists = re.findall(r"\(([^()]*)\)", notice.text)
+    return any(" more" in names or len({*pair} & {*names.split(", ")}) == 1 for names in lists)
 
 
 def _gap(difference: float) -> str:

@@ -107,7 +107,7 @@ def digest(*texts: str) -> str:
 def partial(records: Iterable[Record]) -> tuple[tuple[str, str], ...]:
     """Return the note on rewards that are neither 0 nor 1, if there are any."""
     between = sum(0 < (record.value or 0) < 1 for record in records)
-    text = f"Rewards between 0 and 1: {between}. The harness takes only 1 for a success."
+    text = f"Rewards between 0 and 1: {between}. The harness calls only 1 a success: --pass-at 1."
     return (("partial-rewards", text),) if between else ()
 
 

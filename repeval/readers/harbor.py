@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,12 +11,12 @@ from repeval.readers.base import Log, Record, choose, parse_file, partial
 
 NAME, TITLE = "harbor", "Harbor job"
 
-TRIAL = re.compile(rb'\s*\{.*?"task_name"\s*:.*?"trial_name"\s*:', re.DOTALL)
+KEYS = (b'"task_name"', b'"trial_name"')
 
 
 def sniff(path: Path, head: bytes) -> bool:
     """Tell a job by the results of its trials; a trial alone is none."""
-    return any(TRIAL.match(_head(file)) for file in _trials(path))
+    return any(all(key in _head(file) for key in KEYS) for file in _trials(path))
 
 
 def _trials(path: Path) -> Iterator[Path]:
@@ -64,13 +63,14 @@ def _rewards(trial: Mapping[str, Any]) -> dict[str, Any]:
 
 def _record(trial: Mapping[str, Any], reward: str, seen: Counter[str]) -> Record:
     value, wrong = _rewards(trial).get(reward), trial.get("exception_info")
+    status = wrong["exception_type"] if wrong else "unscored"
     seen[trial["task_name"]] += 1
     return Record(
         trial["task_name"],
         str(seen[trial["task_name"]]),
         # A score beside an exception counts: time ran out after the task was solved.
         None if value is None else float(value),
-        wrong["exception_type"] if wrong else "unscored" if value is None else None,
+        status if value is None else "error" if wrong else None,
         trial.get("task_checksum"),
     )
 

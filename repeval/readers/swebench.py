@@ -45,5 +45,5 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         records += [Record(instance, "", *worth) for instance in ids]
     yield Log(
         path, model, tuple(records), run=run if dot else "", notes=tuple(notes),
-        status=f"{unrun} instances not run" if unrun else "", settings={"scorer": "resolved"},
+        status=f"{unrun} not run" if unrun else "", settings={"scorer": "resolved"},
     )  # fmt: skip

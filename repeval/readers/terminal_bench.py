@@ -11,19 +11,19 @@ from repeval.readers.base import Log, Record, digest, parse_file
 
 NAME, TITLE = "terminal_bench", "Terminal-Bench run"
 
-#: The file of an invocation holds trials; that of a trial has the same name.
-INVOCATION = re.compile(rb'\s*\{.*?"results"\s*:\s*\[.*"(is_resolved|n_resolved)"', re.DOTALL)
-TRIAL = re.compile(rb'\s*\{.*?"trial_name"\s*:.*"is_resolved"\s*:', re.DOTALL)
+#: The file of an invocation holds those of its trials, which have the same name.
+WHOLE = re.compile(rb'[\s\xef\xbb\xbf]*\{.*"results"\s*:\s*\[.*"(is|n)_resolved"', re.DOTALL)
+TRIAL = (b'"trial_name"', b'"is_resolved"')
 SETTINGS = ("agent_kwargs", "dataset_name", "dataset_version", "commit_hash")
 
 
 def sniff(path: Path, head: bytes) -> bool:
     """Tell an invocation by its results, or those of its trials; a trial alone is none."""
     if not path.is_dir():
-        return bool(INVOCATION.match(head))
+        return bool(WHOLE.match(head))
     whole, trials = _files(path)
-    return any(INVOCATION.match(_head(f)) for f in whole) or any(
-        TRIAL.match(_head(f)) for f in trials
+    return any(WHOLE.match(_head(file)) for file in whole) or any(
+        all(key in _head(file) for key in TRIAL) for file in trials
     )
 
 

@@ -15,7 +15,8 @@ def output(
     tensors: Mapping[tuple[str, str], Sequence[Sequence[Any]]],
     *,
     case: Callable[[int], dict[str, Any]] = lambda i: {
-        "description": f"q{i}", "vars": {"q": f"What is {i}?"},
+        "description": f"q{i}",
+        "vars": {"q": f"What is {i}?"},
     },
     evaluation: str = "eval-abc-2026-11-30T07:41:28",
     cached: bool = False,

