@@ -49,7 +49,7 @@ class Book:
         """
         from IPython.display import display
 
-        name = self.file_name(name)
+        name = self.file_name(name) if plot.of_data else name
         svg, png = images(plot.figure)
         links = " ".join(
             f'<a href="../figures/{escape(name)}.{kind}" download>{kind.upper()}</a>'
@@ -142,14 +142,17 @@ def images(figure) -> tuple[bytes, bytes]:
 
 def figure_html(plot, svg: bytes, name: str, source, links: str = "") -> str:
     """HTML of a figure: the picture, its caption, and what it was drawn by and from."""
-    caption = f"{plot.caption} Stand-in data." if source.basis == "stand-in" else plot.caption
+    caption, origin = plot.caption, ""
+    if plot.of_data:
+        caption += " Stand-in data." * (source.basis == "stand-in")
+        origin = f" from {escape(source.name)} (SHA-256 {escape(source.sha256[:12])})"
     return (
         f'<figure class="repeval-figure" id="fig-{escape(name)}">'
         f'<img src="data:image/svg+xml;base64,{base64.b64encode(svg).decode()}" '
         f'alt="{escape(plot.alt)}">'
         f"<figcaption>{escape(caption)}"
-        f'<span class="repeval-source">Drawn by <code>{escape(plot.source)}</code> from '
-        f"{escape(source.name)} (SHA-256 {escape(source.sha256[:12])}). {links}</span>"
+        f'<span class="repeval-source">Drawn by <code>{escape(plot.source)}</code>{origin}. '
+        f"{links}</span>"
         "</figcaption></figure>"
     )
 

@@ -19,6 +19,7 @@ from repeval.claims.neighbours import published
 from repeval.claims.results import Results
 from repeval.claims.scorecard import here, place, says, table
 from repeval.claims.vc import cost, median_ratio, ratio
+from repeval.designs import inflation, width_factor
 
 
 def printed(key: str) -> str:
@@ -115,8 +116,7 @@ def opposite_advice(r: Results) -> pd.DataFrame:
 
     References
     ----------
-    VC Appendix D and BS "Hierarchical": the factors are √(1 + (1 - 1/R)s) with the run noise's
-    share s = ((1-ρ)/R)/(ρ + (1-ρ)/R), and √(ρ + (1-ρ)/R).
+    VC Appendix D and BS "Hierarchical": the factors are those of `repeval.designs`.
     """
     places = {
         f"the paper, {model}": (c.value, r.n_runs)
@@ -129,13 +129,11 @@ def opposite_advice(r: Results) -> pd.DataFrame:
     places["the post, its simulation"] = post
     rows = []
     for what, (icc, runs) in places.items():
-        left = icc + (1 - icc) / runs
-        share = (1 - icc) / runs / left
         rows.append(
             {
                 "where": what, "icc": icc, "runs": runs,
-                "two levels widen by": report.percent(math.sqrt(1 + (1 - 1 / runs) * share) - 1, 1),
-                "these runs narrow by": report.percent(1 - math.sqrt(left)),
+                "two levels widen by": report.percent(float(inflation(icc, runs)) - 1, 1),
+                "these runs narrow by": report.percent(1 - float(width_factor(icc, runs))),
                 "endless runs narrow by": report.percent(1 - math.sqrt(icc)),
             }
         )  # fmt: skip

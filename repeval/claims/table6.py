@@ -6,9 +6,9 @@ import math
 import re
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from repeval import designs
 from repeval.betabinomial import fit_beta_binomial
 from repeval.claims.ledger import claim, paper
 from repeval.claims.results import Results
@@ -47,8 +47,7 @@ def matched_icc(r: Results, model: str) -> float:
 def inflation(r: Results) -> list[float]:
     """Put the matched ICCs of the simulated systems into the formula."""
     slugs = (key.removeprefix("vc-t6-icc-") for key in paper() if "vc-t6-icc-" in key)
-    noise = np.array([1 / matched_icc(r, slug) - 1 for slug in slugs]) / r.n_runs
-    return ends(np.sqrt(1 + (r.n_runs - 1) / r.n_runs * noise / (1 + noise)) - 1)
+    return ends(designs.inflation([matched_icc(r, slug) for slug in slugs], r.n_runs) - 1)
 
 
 @claim("vc-ad-cov-{interval}")

@@ -75,6 +75,7 @@ def narrowing(study: pd.DataFrame) -> Plot:
         "200 inputs.",
         f"Predicted and observed: {said}.",
         f"{len(ICCS) + 1} falling curves, the lower the smaller the ICC.",
+        of_data=False,
     )  # fmt: skip
 
 

@@ -111,6 +111,7 @@ def five_laws() -> Plot:
         f"Lengths of the intervals in points: {said}. Most frequent answers are right for "
         f"{percent(shown[-1].mean())} of the inputs, single ones in {percent(EXAMPLE.mean())}.",
         "A grid of right and wrong runs, and five bar charts, one below the other.",
+        of_data=False,
     )
 
 
@@ -153,6 +154,7 @@ def spreads() -> Plot:
         "times this variance.",
         "Four lines over the number of runs; those of hierarchical and cluster fall.",
         "Mode-aggregate is the score of another system.",
+        of_data=False,
     )
 
 
@@ -196,6 +198,7 @@ def modes() -> Plot:
         "How often the most frequent of k answers is right; the dashed line is a single run.",
         f"Four labels, then two: {said}.",
         "Two rising lines over the number of runs, that of four labels above that of two.",
+        of_data=False,
     )
 
 

@@ -160,6 +160,7 @@ def _grid(found: pd.DataFrame, statistic: str, by: str) -> Plot:
         f"Coverage in percent: {'; '.join(told)}.",
         "Two panels with one row for each strategy and setting.",
         below,
+        of_data=False,
     )
 
 

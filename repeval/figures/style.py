@@ -76,6 +76,8 @@ class Plot:
         The numbers drawn, one row for each mark.
     source : str
         Full name of the function that drew it.
+    of_data : bool
+        Whether it shows the data of the book, not a model's or a simulation's figures.
     """
 
     figure: Figure
@@ -83,6 +85,7 @@ class Plot:
     alt: str
     data: pd.DataFrame
     source: str = ""
+    of_data: bool = True
 
 
 def styled(draw: Callable[..., Plot]) -> Callable[..., Plot]:
@@ -222,10 +225,12 @@ def level(analysis: Analysis) -> str:
     return f"{100 * analysis.settings.level:g} %"
 
 
-def plot(figure: Figure, data, lead: str, found: str, alt: str, *notes: str) -> Plot:
+def plot(
+    figure: Figure, data, lead: str, found: str, alt: str, *notes: str, of_data: bool = True
+) -> Plot:
     """Join caption and alternative text: what is drawn, what that shows, notes on single marks."""
     caption = " ".join(filter(None, (lead, found, *notes)))
-    return Plot(figure, caption, f"{alt} {found}", pd.DataFrame(data))
+    return Plot(figure, caption, f"{alt} {found}", pd.DataFrame(data), of_data=of_data)
 
 
 def left_out(shown: Sized, everyone: Sized, what: str = "models") -> str:

@@ -117,11 +117,11 @@ def _logs(reader: Any, path: Path, scorer: str | None) -> list[Log]:
 
 
 def _sha256(path: Path) -> str:
-    """Return the digest of a file, or of all files of a directory and their names."""
+    """Return the digest of a file, or of a directory's JSON files and their names."""
     if path.is_file():
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    inside = sorted(p for p in path.rglob("*") if p.is_file())
+    inside = sorted(p for p in path.rglob("*.json") if p.is_file())
     text = "".join(f"{p.relative_to(path)}\0{_sha256(p)}\0" for p in inside)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 

@@ -23,6 +23,7 @@ def results(basis="released", answer=0.5):
 def _clean(monkeypatch):
     monkeypatch.setattr(ledger, "_FUNCTIONS", {})
     monkeypatch.setattr(ledger, "errata", lambda: {"t-known": "Because of rounding."})
+    monkeypatch.setattr(ledger, "differing", lambda: {"t-known"})
     monkeypatch.setattr(
         ledger, "fitted",
         lambda: {"t-fit": ("calibrated", "chosen so"), "t-pin": ("pinned", "copied"),
