@@ -16,7 +16,7 @@ book: $(STAMP)
 	$(BIN)/repeval build
 
 test: lint
-	$(BIN)/python -m pytest -m "not full and not bench"
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not full and not bench"
 
 full: lint
 	$(BIN)/python -m pytest -m "not bench"

@@ -146,6 +146,8 @@ def _counts(truth: ArrayLike, predictions: ArrayLike) -> tuple[IntArray, ...]:
 
 
 def _array(values: ArrayLike) -> NDArray[Any]:
+    if np.ma.is_masked(values):
+        values = values.astype(object).filled(np.nan)
     # As objects: numpy would make text of a NaN among texts.
     array = np.asarray(values) if hasattr(values, "dtype") else np.array(values, dtype=object)
     if array.dtype != object or not array.size or not np.ndim(array.flat[0]):

@@ -83,6 +83,7 @@ def bootstrap(
         - `mode_aggregate`: the most frequent prediction of each, ties broken once, at random and
           before anything is resampled. The interval is one for majority votes.
     level : float
+        What scipy calls `confidence_level`.
     n_resamples : int
     method : {"percentile", "bca"}
         BCa corrects for bias and skewness; the jackknife leaves out inputs. Where it is undefined,
@@ -101,8 +102,10 @@ def bootstrap(
     check_options(level, n_resamples=n_resamples)
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}; one of {', '.join(STRATEGIES)}")
-    if method not in ("percentile", "bca"):
+    if method not in ("percentile", "bca", "BCa"):
         raise ValueError(f"method must be percentile or bca, not {method!r}")
+    if len(labels) != 2:
+        raise ValueError(f"labels are (truth, predictions), two arrays, not {len(labels)}")
     rng = as_generator(rng)
     true, predicted, names = encoded(*labels)
     if strategy == "mode_aggregate":
@@ -117,9 +120,9 @@ def bootstrap(
     value = _evaluator(statistic, np.repeat(true, k), predicted.ravel(), names)
     estimate = float(value(np.arange(n * k)[None])[0])
     draws = np.concatenate([value(index) for index in drawn(strategy, n, k, n_resamples, rng)])
-    levels, how = np.array([(1 - level) / 2, (1 + level) / 2]), method
-    if method == "bca":
-        left_out = np.concatenate([value(index) for index in _left_out(n, k)])
+    levels, how = np.array([(1 - level) / 2, (1 + level) / 2]), method.lower()
+    if how == "bca":
+        left_out = _left_out(statistic, true, predicted, names)
         shifted = bca_levels(draws, np.float64(estimate), left_out, level)
         if np.isnan(shifted).any():
             how = "percentile, as BCa is undefined here"
@@ -202,13 +205,22 @@ def bca_levels(
     return np.where(defined[..., None], levels, np.nan)
 
 
-def _left_out(n: int, k: int) -> Iterator[IntArray]:
-    """Yield the pairs that remain without each input in turn, block by block."""
-    others, rows = np.arange(n - 1), max(1, BLOCK // (n * k))
-    for first in range(0, n, rows):
-        without = np.arange(first, min(first + rows, n))[:, None]
-        inputs = others + (others >= without)
-        yield (inputs[..., None] * k + np.arange(k)).reshape(len(without), -1)
+def _left_out(
+    statistic: Callable[..., float], true: IntArray, predicted: IntArray, names: NDArray[Any]
+) -> FloatArray:
+    """Return the (N,) values of the statistic without each input in turn."""
+    n, k = predicted.shape
+    if of_counts := OF_COUNTS.get(statistic):
+        # The counts without an input are the total less its own.
+        pairs, rows = (true[:, None].repeat(k, axis=1), predicted), max(1, BLOCK // len(names))
+        total = counts(*(each.reshape(1, -1) for each in pairs), len(names))
+        blocks = (
+            counts(*(each[i : i + rows] for each in pairs), len(names)) for i in range(0, n, rows)
+        )
+        less = (map(np.subtract, total, own) for own in blocks)
+        return np.concatenate([of_counts(*left) for left in less])
+    without = ((np.delete(each, i, axis=0) for each in (true, predicted)) for i in range(n))
+    return np.array([float(statistic(names[t].repeat(k), names[p].ravel())) for t, p in without])
 
 
 def _evaluator(

@@ -1,5 +1,6 @@
 """From outcomes to a published book: stage, execute, build the site, publish."""
 
+import ast
 import base64
 import html
 import importlib.metadata
@@ -167,13 +168,21 @@ def run_studies(names, outcomes, root: Path, size: str, seed: int, jobs: int | N
 
 
 def collect_files(root: Path) -> None:
-    """Write the figures and tables that executed notebooks carry to the stage, for links."""
+    """Write what executed notebooks carry to the stage: figures and tables, for links, and texts.
+
+    Other pages show a glued text by ``{number}`PAGE.NAME` ``.
+    """
     import nbformat
 
+    numbers = json.loads((root / "numbers.json").read_text(encoding="utf-8"))
     for path in sorted((root / "notebooks").glob("*.ipynb")):
         cells = nbformat.read(path, as_version=4).cells
         for output in (o for cell in cells for o in cell.get("outputs", [])):
-            if (about := output.get("metadata", {}).get("repeval")) is None:
+            metadata = output.get("metadata", {})
+            if glued := metadata.get("scrapbook"):
+                text = output["data"][f"{glued['mime_prefix']}text/plain"]
+                numbers[f"{path.stem}.{glued['name']}"] = ast.literal_eval(text)
+            if (about := metadata.get("repeval")) is None:
                 continue
             contents = {"csv": about["csv"].encode()}
             if "figure" in about:
@@ -186,6 +195,7 @@ def collect_files(root: Path) -> None:
                     raise ValueError(f"two {what}s are called {target.name}")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
+    write(root / "numbers.json", json.dumps(numbers))
 
 
 SUMMARY = """<!doctype html>

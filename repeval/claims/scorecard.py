@@ -109,14 +109,20 @@ def tally(found: Iterable[Verdict]) -> pd.DataFrame:
 
 def counted(found: Sequence[Verdict]) -> str:
     """Say how many claims have each verdict, and what those that hold rest on."""
-    n = counts(found)
     holds = [v.evidence for v in found if v.verdict == "holds"]
+    return (
+        f"{briefly(found)} Of those that hold, {holds.count('independent')} need no outcomes, and "
+        f"{holds.count('emergent')} come from outcomes that were not tuned to them."
+    )
+
+
+def briefly(found: Sequence[Verdict]) -> str:
+    """Say how many claims hold, differ, and cannot be checked."""
+    n = counts(found)
     built = n["calibrated"] + n["pinned"]
     text = (
-        f"Of {len(found)} claims, {n['holds']} hold: {holds.count('independent')} need no "
-        f"outcomes, {holds.count('emergent')} come from outcomes that were not tuned to them. "
-        f"{n['known']} differ for a known reason and {n['differs']} without one. "
-        f"{n['not checkable']} are not checked here, each for a reason that its row gives."
+        f"Of {len(found)} claims {n['holds']} hold, {n['known']} differ for a known reason and "
+        f"{n['differs']} without one; {n['not checkable']} are not checked."
     )
     if built:
         text += f" {built} agree because the stand-in was made so, and are not counted as holding."

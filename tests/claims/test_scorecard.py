@@ -60,7 +60,8 @@ def test_a_tally_keeps_agreement_by_construction_from_what_holds():
     assert frame.loc["agrees by construction"].to_list() == [0, 0, 1, 1, 2]
     assert frame.loc["not checked here"].to_list() == [0, 0, 0, 0, 1]
     said = scorecard.counted(found)
-    assert said.startswith("Of 6 claims, 2 hold: 1 need no outcomes, 1 come from")
+    assert said.startswith("Of 6 claims 2 hold, 1 differ for a known reason and 0 without one; 1 ")
+    assert "Of those that hold, 1 need no outcomes, and 1 come from" in said
     assert "2 agree because the stand-in was made so, and are not counted as holding." in said
     assert "stand-in" not in scorecard.counted(found[:2])
 
