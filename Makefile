@@ -18,9 +18,11 @@ book: $(STAMP)
 test: lint
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not full and not bench"
 
+# All studies at full size; every figure with date and versions goes to _build/full.json.
 full: lint
 	$(BIN)/python -m pytest -m "not bench"
 	$(BIN)/repeval build --full
+	$(BIN)/repeval claims --full --json _build/full.json
 
 # Timings beside other packages; copy _build/benchmarks.json to data/ for the page on speed.
 bench: $(STAMP)

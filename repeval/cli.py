@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except RepevalError as error:
-        print(f"repeval: {printable(error)}", file=sys.stderr)
+        print(f"repeval: {printable(error)} [{error.code}]", file=sys.stderr)
     except BrokenPipeError:
         # The reader of a pipe left; that is no failure of ours.
         _discard_output()
@@ -69,10 +69,7 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         "data", nargs="*", metavar="DATA",
         help="tables or logs, files or directories; NAME=PATH names a model; absent: the paper's",
     )  # fmt: skip
-    group.add_argument(
-        "--columns", action="append", default=[], metavar="ROLE=COLUMN",
-        help="which column is what, such as problem=item_id; problem=task+problem joins two",
-    )  # fmt: skip
+    _columns_option(group)
     group.add_argument(
         "--missing", choices=["keep", "drop-problem", "fail", "error"],
         help="what to do about missing runs (default: keep, or the data set's own rule)",
@@ -94,6 +91,13 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--jobs", type=int, default=os.cpu_count(), metavar="J",
         help="processes; results do not depend on it (default: one a core)",
+    )  # fmt: skip
+
+
+def _columns_option(parser: Any) -> None:
+    parser.add_argument(
+        "--columns", action="append", default=[], metavar="ROLE=COLUMN",
+        help="which column is what, such as problem=item_id; problem=task+problem joins two",
     )  # fmt: skip
 
 
@@ -148,9 +152,15 @@ def _add_claims(commands: Any) -> None:
 
 
 def _add_convert(commands: Any) -> None:
-    parser = commands.add_parser("convert", help="write logs as a tidy table")
+    parser = commands.add_parser("convert", help="write logs or raw responses as a tidy table")
     parser.add_argument("logs", nargs="+", metavar="LOG", help="files or directories, NAME=PATH")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=".csv or .parquet")
+    parser.add_argument(
+        "--choices", action="store_true",
+        help="read tables of multiple-choice responses instead: columns response, and answer or "
+             "target (a letter from A to J)",
+    )  # fmt: skip
+    _columns_option(parser)
     _log_options(parser)
     parser.set_defaults(run="convert")
 

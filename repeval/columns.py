@@ -95,7 +95,10 @@ def resolve(
     for role in ("problem", "outcome"):
         if role not in roles:
             what = f"{file}: there is no {role} column. Columns: {some(names, 20)}."
-            raise RepevalError("missing-column", f"{what} Name it: --columns {role}=COLUMN.")
+            way = f"Name it: --columns {role}=COLUMN."
+            if role == "outcome" and "response" in free.values():
+                way += " For multiple-choice responses: repeval convert --choices."
+            raise RepevalError("missing-column", f"{what} {way}")
     return roles
 
 

@@ -137,10 +137,13 @@ def check(args: argparse.Namespace) -> int:
 
 
 def convert(args: argparse.Namespace) -> int:
-    """Write logs as a tidy table."""
+    """Write logs, or raw responses, as a tidy table."""
     from repeval.convert import convert
 
-    content, notices = convert(args.logs, args.output, scorer=args.scorer, format=args.format)
+    content, notices = convert(
+        args.logs, args.output, scorer=args.scorer, format=args.format, choices=args.choices,
+        columns=args.columns,
+    )  # fmt: skip
     _write(args.output, content)
     for notice in notices:
         print(f"{notice.code}: {printable(notice.text)}")
@@ -163,9 +166,11 @@ def claims(args: argparse.Namespace) -> int:
     found = claims.verdicts(analysis, outcomes, study=study)
     counts = {verdict: n for verdict, n in claims.counts(found).items() if n}
     if args.json:
-        document = {"schema": "repeval/claims/1", "data": analysis.to_dict()["data"], "size": size}
-        rows = [scorecard.record(v) for v in found]
-        _write_json(args.json, {**document, "counts": counts, "claims": rows}, args.data)
+        document = {
+            "schema": "repeval/claims/1", **scorecard.made(), "data": analysis.to_dict()["data"],
+            "size": size, "counts": counts, "claims": [scorecard.record(v) for v in found],
+        }  # fmt: skip
+        _write_json(args.json, document, args.data)
     if args.json != "-":
         _say_stand_in(outcomes)
         print(scorecard.screen(found, f"{outcomes.source.name}, studies in {size} size"), end="")

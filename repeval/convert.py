@@ -1,4 +1,4 @@
-"""Logs to a tidy table, before anything is decided about runs without an outcome."""
+"""Logs or raw responses to a tidy table; nothing is decided about runs without an outcome."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from repeval.choices import judged
+from repeval.columns import Columns, parse_columns
+from repeval.files import read
 from repeval.notices import Notice, RepevalError, refused, some
 from repeval.readers import find, merge
 
@@ -21,17 +24,23 @@ def convert(
     *,
     scorer: str | None = None,
     format: str | None = None,
+    choices: bool = False,
+    columns: Columns = None,
 ) -> tuple[bytes, list[Notice]]:
-    """Return logs as the bytes of a CSV or Parquet table, and what was assumed.
+    """Return logs, or raw responses, as the bytes of a CSV or Parquet table, and what was assumed.
 
     Parameters
     ----------
     paths : path or several
-        As in `repeval.load`; tables are refused.
+        As in `repeval.load`; tables are refused, or, with `choices`, logs.
     target : path
         Where the table is to be written; it tells the kind, and is refused if it is an input.
     scorer, format : str, optional
         As in `repeval.load`.
+    choices : bool
+        Read tables of responses to multiple-choice questions; see `choices.judged`.
+    columns : str, mapping or iterable, optional
+        As in `repeval.load`, for `choices`.
 
     Raises
     ------
@@ -42,14 +51,22 @@ def convert(
     if target.suffix not in (".csv", ".parquet"):
         raise RepevalError("bad-option", f"-o {target}: the name must end in .csv or .parquet.")
     found = find(paths, format)
-    if not found.reader:
+    if choices and (found.reader or scorer):
+        raise refused("no-choices", f"{some(found.roots)}: --choices is not for logs and scorers.")
+    if not choices and columns:
+        raise RepevalError("bad-option", "--columns goes with --choices: logs need none.")
+    if not choices and not found.reader:
         raise refused("no-logs", f"{some(found.roots)}: these are no logs.")
     for path, _ in found.files:
         if path.resolve() in (target.resolve(), *target.resolve().parents):
             raise RepevalError("bad-option", f"-o {target} is one of the inputs; name another file")
     notices: list[Notice] = []
-    tables = merge.tables(found, scorer, notices)
-    table = pd.concat([pd.DataFrame(table.columns) for table in tables], ignore_index=True)
+    if choices:
+        raw = [read(path, model, format) for path, model in found.files]
+        table = judged(raw, parse_columns(columns), notices)
+    else:
+        tables = merge.tables(found, scorer, notices)
+        table = pd.concat([pd.DataFrame(table.columns) for table in tables], ignore_index=True)
     buffer = io.BytesIO()
     if target.suffix == ".csv":
         # A score of 1.0 is a pass; quotes keep a lone carriage return inside a name safe.

@@ -28,6 +28,9 @@ FORMATS = {"csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "par
 
 SEPARATORS = ",;\t"
 
+#: What a file may unpack to, or a hundred times its size: a small one can hold endless zeros.
+LARGEST = 2**28
+
 Columns = dict[str, np.ndarray]
 
 
@@ -68,7 +71,11 @@ def read(path: Path, model: str | None = None, format: str | None = None) -> Tab
         data = path.read_bytes()
         sha256 = hashlib.sha256(data).hexdigest()
         if name.lower().endswith(".gz"):
-            data = gzip.decompress(data)
+            with gzip.open(io.BytesIO(data)) as unpacked:
+                most = max(LARGEST, 100 * len(data))
+                data = unpacked.read(most + 1)
+            if len(data) > most:
+                raise refused("member-too-large", f"{name} unpacks to over {most:,} bytes.")
     except (OSError, EOFError, zlib.error) as error:
         raise _damaged(name, getattr(error, "strerror", None) or error) from None
     if not data.strip():

@@ -48,16 +48,17 @@ CODES: dict[str, str] = {
     "file-not-found": "Check the path. NAME=PATH names a model, with a path that exists.",
     "unknown-format": "If it is one of these, say which: --format NAME.",
     "no-tables": "Give the files, or a directory that holds some.",
-    "unreadable-file": "Write or fetch it again: a broken transfer cuts files short.",
+    "unreadable-file": "Check permissions, or fetch it again: a broken transfer cuts files short.",
     "not-utf8": "Save the file as UTF-8 (in a spreadsheet: CSV UTF-8).",
-    "needs-pyarrow": "Install it: pip install repeval[logs], or convert the file to CSV.",
+    "needs-pyarrow": "Install it: pip install 'repeval[logs]', or convert the file to CSV.",
     "empty-file": "A table has a header (model, problem, run, outcome) and a row for each run.",
     "ragged-rows": "Put fields that contain the separator in quotes.",
     "bad-json-line": "JSON Lines holds one object per line.",
-    "no-logs": "To convert is for logs of evaluation harnesses; a table is one already.",
+    "no-logs": "To convert is for logs of evaluation harnesses; a table is one already. Answers in "
+               "a table of multiple-choice responses are read with --choices.",
     "several-formats": "Give those of one kind, or choose one: --format NAME.",
     "unreadable-log": "It may be damaged or still being written; fetch it again or leave it out.",
-    "member-too-large": "No log needs that much: the archive is damaged or hostile.",
+    "member-too-large": "No data need that much: the file is damaged or hostile.",
     "needs-zstandard": "Type pip install 'repeval[logs]', or inspect log convert --to json.",
     "no-samples": "Scores of single runs are needed: do not log totals only (log_samples=False).",
     "export-without-model": "Export columns=EvalInfo + EvalTask + EvalModel + SampleSummary.",
@@ -80,6 +81,9 @@ CODES: dict[str, str] = {
     "cached-answers": "A repeated answer is no further run: promptfoo eval --no-cache.",
     "log-unfinished": "What ran is used; what did not is missing.",
     "settings-differ": "A difference in scores may come from them.",
+    "no-choices": "--choices reads tables with columns response and answer (or target), the right "
+                  "letter from A to J: rename columns, leave out others.",
+    "no-answer": "Such a response is wrong.",
     "partial-rewards": "With --pass-at 1 only whole rewards are passes; without it all are scores.",
     # columns
     "bad-columns": "Write ROLE=COLUMN (model, condition, problem, run, outcome, status), or =A+B.",
@@ -135,6 +139,7 @@ CODES: dict[str, str] = {
     "large-table": "So large a table is read as counts of passes and runs; split it for more.",
     "too-many-runs": "Number the runs of a problem 1, 2, ...: labels are shared by problems.",
     "cannot-write": "Check the folder and its permissions; nothing was half written.",
+    "worker-ended": "Run it again, with --jobs 1 if memory is short; what was finished is kept.",
     # what counting shows
     "pass-threshold": "--pass-at is the score from which a run passes.",
     "scores": "What needs passed or failed is left out; --pass-at 0.5 would make them.",
@@ -163,7 +168,8 @@ CODES: dict[str, str] = {
 ASSUMED = frozenset(
     {"column-spelling", "condition-default", "model-from-file", "model-renamed", "no-run-column",
      "dataset-rule", "dropped-problems", "pass-threshold", "scores", "logs-read", "files-skipped",
-     "copies-dropped", "retries-merged", "runs-numbered", "partial-rewards", "empty-patches"}
+     "copies-dropped", "retries-merged", "runs-numbered", "partial-rewards", "empty-patches",
+     "no-answer"}
 )  # fmt: skip
 
 #: Warnings that change how every figure is read come first.

@@ -114,8 +114,11 @@ class Outcomes:
         return new._noticed(notices)
 
     def _noticed(self, notices: Sequence[Notice]) -> Outcomes:
+        # Where later runs were left out, that there is one is no news, and no fault of the data.
+        said = {"single-run"} if "adaptive-stopping" in {n.code for n in notices} else set()
+        found = (n for n in self._found if n.code not in said)
         # A copy with the notices would count everything again.
-        object.__setattr__(self, "notices", (*notices, *self._found))
+        object.__setattr__(self, "notices", (*notices, *found))
         return self
 
     def rows(self) -> pd.DataFrame:

@@ -32,7 +32,7 @@ def remarks(
     outcomes: Outcomes, systems: Sequence[System], pairs: Sequence[Pair], cluster: str | None
 ) -> tuple[Notice, ...]:
     """Return the notices that the rows of an analysis call for."""
-    found = [*_systems(systems), *_pairs(outcomes, pairs)]
+    found = [*_systems(outcomes, systems), *_pairs(outcomes, pairs)]
     if not cluster:
         return (*found, *_hidden_clusters(outcomes))
     fewest = min(s.n_clusters or 0 for s in systems)
@@ -42,12 +42,13 @@ def remarks(
     return tuple(found)
 
 
-def _systems(systems: Sequence[System]) -> Iterator[Notice]:
+def _systems(outcomes: Outcomes, systems: Sequence[System]) -> Iterator[Notice]:
     repeated = [s for s in systems if s.runs_range[1] > 1]
     once = [s for s in systems if s.runs_range[1] == 1]
     steady = [s for s in repeated if s.within == 0]
     few = [s for s in systems if s.n_problems < FEW_PROBLEMS]
-    bound = max((_noise_bound(s.n_problems, s.runs_range[0]) for s in steady), default=0)
+    runs = [outcomes.system(s.model, s.condition).runs for s in steady]
+    bound = max((_noise_bound(r[r > 1]) for r in runs), default=0)
     for code, rows, text in (
         ("not-identified", once if repeated else [], "one run a problem, so no components."),
         (
@@ -81,12 +82,12 @@ def _systems(systems: Sequence[System]) -> Iterator[Notice]:
             yield Notice(code, f"{named}: {text}")
 
 
-def _noise_bound(n: int, runs: int) -> float:
-    """95% upper bound on μ_w when none of n random problems is mixed.
+def _noise_bound(runs: np.ndarray) -> float:
+    """95% upper bound on μ_w when no random problem is mixed; `runs` are of those that could be.
 
-    From P(mixed | p) >= 4(1 - 2^(1-R)) p(1-p).
+    From P(mixed | p) >= 4(1 - 2^(1-R)) p(1-p), with the fewest runs for all.
     """
-    return (1 - 0.05 ** (1 / n)) / (4 * (1 - 2.0 ** (1 - runs))) if runs > 1 else math.nan
+    return (1 - 0.05 ** (1 / len(runs))) / (4 * (1 - 2.0 ** (1 - runs.min())))
 
 
 def _pairs(outcomes: Outcomes, pairs: Sequence[Pair]) -> Iterator[Notice]:

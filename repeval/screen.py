@@ -96,7 +96,10 @@ def summary(analysis: Analysis, outcomes: Outcomes) -> str:
         for condition in analysis.summary
     ]
     card = Section("REPORT CARD", {}, report_tables.CARD, report_tables.report_card(analysis))
-    return "\n".join([*answers, *_markdown([], [card], [])]) + "\n"
+    title = f"# {_escape(analysis.source.name)}\n"
+    text = "\n".join([title, *answers, *_markdown([], [card], [])]) + "\n"
+    # Sections of one page now, not of a comment.
+    return text.replace("\n### ", "\n## ")
 
 
 def _pooled(*about) -> list[Section]:

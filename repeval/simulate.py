@@ -15,6 +15,8 @@ from repeval.rng import DEFAULT_SEED
 from repeval.studies import coverage, store, strategies
 
 MOST = 1_000_000
+# Numbers in the largest array of a process: about a gigabyte in all.
+MOST_AT_ONCE = 100_000_000
 STUDIES = {"coverage": coverage, "strategies": strategies}
 
 
@@ -62,6 +64,8 @@ def simulate(
     names = {"coverage": ("datasets", "resamples"), "strategies": ("trials", "n_resamples")}
     given = zip(names[kind], (trials, resamples), strict=True)
     parameters |= {name: value for name, value in given if value is not None}
+    most = max(problems or (1,)), max(runs or (1,)), *(parameters[name] for name in names[kind])
+    _check_memory(kind, *most)
     outcomes = None
     if kind == "strategies":
         if table is not None:
@@ -85,13 +89,25 @@ def _check(name: str, values: Sequence[float | None] | None, least: float, most:
             raise RepevalError("bad-option", what)
 
 
+def _check_memory(kind: str, problems: int, runs: int, trials: int, resamples: int) -> None:
+    if kind == "coverage":
+        most = max(problems * trials, runs * resamples)
+    else:
+        # Labels of each run are counted in 2 L + 1 columns, ten with four labels.
+        most = problems * max(10 * strategies.TOGETHER * runs, resamples)
+    if most > MOST_AT_ONCE:
+        what = f"{most:,} numbers at once, and {MOST_AT_ONCE:,} are the most"
+        way = "ask for fewer --problems, --runs, --trials or --resamples"
+        raise RepevalError("bad-option", f"So large a simulation has {what}: {way}")
+
+
 def read_table(path: Path) -> list[list[int]]:
     """Read a confusion matrix: a square of counts, every true label seen, some prediction right."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = [[int(field) for field in row] for row in csv.reader(file) if row]
     except OSError as error:
-        raise refused("file-not-found", f"{path}: {error.strerror}.") from None
+        raise RepevalError("file-not-found", f"--table {path}: {error.strerror}.") from None
     except (ValueError, csv.Error):
         rows = []
     square = len(rows) > 1 and all(len(row) == len(rows) and sum(row) > 0 for row in rows)

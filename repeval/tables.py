@@ -113,7 +113,8 @@ def load(
     rows = _apply_missing(rows, rule, notices)
     recorded = rows["outcome"].notna()
     if not recorded.any():
-        raise RepevalError("outcome-empty", f"{tables[0].name}: no row has an outcome.")
+        what = f"{tables[0].name}: no row has an outcome; --errors fail makes them failures."
+        raise RepevalError("outcome-empty", what)
     if rows["problem"].nunique() < 2:
         what = f"{tables[0].name}: there is only one problem ({rows['problem'].iloc[0]!r})."
         raise refused(

@@ -177,6 +177,14 @@ def test_always_right(schema):
     assert "no-run-noise" in {n.code for n in a.notices}
 
 
+def test_the_bound_on_unseen_run_noise_is_from_problems_that_could_show_it():
+    """20 problems that always pass: half of them with one run, which cannot differ."""
+    runs = np.array([[3, 1] * 10])
+    (text,) = [n.text for n in analyze(outcomes(runs, runs)).notices if n.code == "no-run-noise"]
+    # Of 10 problems none is mixed with chance 5 % if (1 - 3 mu)^10 = 0.05, as 4 (1 - 1/4) = 3.
+    assert f"up to {(1 - 0.05 ** (1 / 10)) / 3:.2g} would" in text
+
+
 def test_two_always_right(schema):
     a = check(analyze(outcomes(np.full((2, 20), 3), 3)), schema)
     pair = a.pairs[0]

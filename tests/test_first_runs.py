@@ -42,6 +42,8 @@ def test_scores_are_from_first_runs_only(tmp_path, at):
     (text,) = [n.text for n in data.notices if n.code == "adaptive-stopping"]
     assert "first runs only" in text
     assert "not identified" in text
+    # The data have more runs than one.
+    assert "single-run" not in {n.code for n in data.notices}
 
 
 def test_other_systems_keep_their_runs(tmp_path):

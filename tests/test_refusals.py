@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from repeval import load
+from repeval import files, load
 from repeval.notices import RepevalError
 
 BASE = [
@@ -166,7 +166,7 @@ def test_no_pyarrow(write, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     error = refusal(write("p.parquet", b"PAR1"))
     assert error.code == "needs-pyarrow"
-    assert "pip install repeval[logs]" in error.text
+    assert "pip install 'repeval[logs]'" in error.text
 
 
 def test_options_are_checked(tidy):
@@ -175,3 +175,13 @@ def test_options_are_checked(tidy):
         assert refusal(path, **options).code == "bad-option"
     assert refusal(path, scorer="s").code == "scorer-not-used"
     assert load(path.rename(path.with_suffix(".log")), format="csv").models == ("a", "b")
+
+
+def test_a_small_file_that_unpacks_to_endless_blanks_is_no_reason_to_fill_the_memory(
+    write, monkeypatch
+):
+    monkeypatch.setattr(files, "LARGEST", 2**16)
+    error = refusal(write("bomb.csv.gz", GOOD.rstrip("\n") + " " * 2**22))
+    assert error.code == "member-too-large"
+    assert "bomb.csv.gz unpacks to over" in error.text
+    assert len(load(write("fine.csv.gz", GOOD)).frame) > 1

@@ -51,7 +51,8 @@ def test_what_is_no_confusion_matrix_is_refused(text, tmp_path):
     "options",
     ["coverage --mean 1", "coverage --icc 0", "coverage --runs 1", "strategies --problems 1",
      "strategies --trials 1", "coverage --resamples 10", "coverage --jobs 0", "coverage --seed -1",
-     "strategies --table nowhere.csv"],
+     "strategies --table nowhere.csv", "strategies --problems 1000 --runs 1000",
+     "coverage --problems 1000000"],
 )  # fmt: skip
 def test_bad_values(options, capsys):
     assert main(["simulate", *options.split()]) == 2

@@ -203,7 +203,10 @@ SUMMARY = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; padding: 1rem }}
+h2 {{ font-size: 1.15rem }}
 table {{ border-collapse: collapse; display: block; overflow-x: auto }}
+p, li, td:first-child {{ overflow-wrap: anywhere }}
+td:first-child {{ min-width: 9rem; max-width: 24rem }}
 td, th {{ padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid #ddd }}
 </style></head><body>
 {body}</body></html>
@@ -219,6 +222,8 @@ def write_summary(outcomes, analysis, root: Path) -> None:
     text = summary(analysis, outcomes)
     write(root / "summary.md", text)
     body, title = MarkdownIt("js-default").render(text), html.escape(analysis.source.name)
+    # Markdown has no tables without a head.
+    body = body.replace("<thead>\n<tr>\n<th></th>\n<th></th>\n</tr>\n</thead>\n", "")
     write(root / "summary.html", SUMMARY.format(title=title, body=body))
 
 

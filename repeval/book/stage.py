@@ -66,7 +66,8 @@ def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list
     texts = {page: keep_passages(read_page(share, page), page, holds) for page in pages}
     notebooks = {page: text for page, text in texts.items() if page.startswith("notebooks/")}
     for page in texts.keys() - notebooks:
-        write(root / f"{page}.md", with_figures(without_conditions(texts[page]), analysis))
+        text = with_messages(without_conditions(texts[page]))
+        write(root / f"{page}.md", with_figures(text, analysis))
     config = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
     if outcomes.source.basis == "stand-in":
         config["html"]["announcement"] = STAND_IN
@@ -161,6 +162,13 @@ def with_figures(text: str, analysis) -> str:
         return figure_html(plot, images(plot.figure)[0], match[2], analysis.source)
 
     return re.sub(r"^% figure: (\w+)\.(\w+)$", drawn, text, flags=re.MULTILINE)
+
+
+def with_messages(text: str) -> str:
+    """Replace the line ``% messages`` by all messages."""
+    from repeval import messages
+
+    return re.sub(r"^% messages$", lambda _: messages.page(), text, flags=re.MULTILINE)
 
 
 def save_data(outcomes, path: Path, options: Mapping) -> str:

@@ -14,12 +14,22 @@ from statistics import fmean, median
 import pandas as pd
 
 from repeval import allocation, report
-from repeval.claims.ledger import SMALLER, Verdict, anchors, disagreements, paper
-from repeval.claims.neighbours import published
-from repeval.claims.results import Results
+from repeval.claims.ledger import SMALLER, Verdict, agrees, anchors, disagreements, paper
+from repeval.claims.results import Results, published
 from repeval.claims.scorecard import here, place, says, table
 from repeval.claims.vc import cost, median_ratio, ratio
 from repeval.designs import inflation, width_factor
+
+# Figures that are sensitive to the rounding of their input, with the input and the formula.
+NOISE, ALIKE = "vc-s53-ratio-of-medians", "vc-s53-median-ratio"
+UNROUNDED = {
+    "vc-s52-narrowing-max": ("vc-s52-ceiling-max", lambda x: 1 - x**-0.5),
+    "vc-s53-rstar-coef": (NOISE, math.sqrt),
+    "vc-s53-breakeven": (NOISE, lambda x: 1 / x),
+    "vc-s53-r5-optimal": (NOISE, lambda x: paper()["vc-s4-runs"].value ** 2 / x),
+    "vc-s53-rstar-coef-alt": (ALIKE, math.sqrt),
+    "vc-s53-r5-optimal-alt": (ALIKE, lambda x: paper()["vc-s4-runs"].value ** 2 / x),
+}
 
 
 def printed(key: str) -> str:
@@ -80,16 +90,6 @@ def run_labels(r: Results) -> str:
 
 def unrounded(found: Mapping[str, Verdict]) -> pd.DataFrame:
     """Return figures that hold for unrounded inputs only."""
-    runs = found["vc-s4-runs"].claim.value
-    noise, alike = "vc-s53-ratio-of-medians", "vc-s53-median-ratio"
-    formulas = {
-        "vc-s52-narrowing-max": ("vc-s52-ceiling-max", lambda x: 1 - x**-0.5),
-        "vc-s53-rstar-coef": (noise, math.sqrt),
-        "vc-s53-breakeven": (noise, lambda x: 1 / x),
-        "vc-s53-r5-optimal": (noise, lambda x: runs**2 / x),
-        "vc-s53-rstar-coef-alt": (alike, math.sqrt),
-        "vc-s53-r5-optimal-alt": (alike, lambda x: runs**2 / x),
-    }
     return pd.DataFrame(
         {
             "figure": found[key].claim.quantity,
@@ -97,8 +97,14 @@ def unrounded(found: Mapping[str, Verdict]) -> pd.DataFrame:
             "from printed inputs": f"{formula(found[given].claim.value):.4g}",
             "from unrounded inputs": f"{found[key].computed:.4g}",
         }
-        for key, (given, formula) in formulas.items()
+        for key, (given, formula) in UNROUNDED.items()
     )
+
+
+def hold_unrounded(found: Mapping[str, Verdict]) -> str:
+    """Say how many of them hold for unrounded inputs."""
+    ours = [agrees(found[key].claim, found[key].computed) for key in UNROUNDED]
+    return f"For unrounded inputs {sum(ours)} of {len(ours)} hold."
 
 
 def first_version(r: Results) -> pd.DataFrame:
@@ -145,6 +151,18 @@ def never_negative(found: Mapping[str, Verdict]) -> pd.DataFrame:
     keys = ("s53-never-negative", "s3-positive", "ae-positive", "ae-ref-nonpos", "ae-boot-pos",
             "ah-undefined")  # fmt: skip
     return table(found[f"vc-{key}"] for key in keys)
+
+
+def invented(found: Mapping[str, Verdict]) -> list[Verdict]:
+    """Return what differs for no fault of the texts: figures that the stand-in cannot give."""
+    return [v for v in found.values() if v.verdict == "known" and v.claim.id not in anchors()]
+
+
+def not_the_texts(found: Mapping[str, Verdict]) -> str:
+    """Say whether figures differ for no fault of the texts."""
+    if not (n := len(invented(found))):
+        return "None differs here for such a reason."
+    return f"Of {len(found)} claims {n} differ for such a reason; nothing is said against them."
 
 
 def smaller(found: Mapping[str, Verdict]) -> pd.DataFrame:

@@ -33,8 +33,10 @@ EVIDENCE = {
     "pinned": "copied into the stand-in",
     "calibrated": "the stand-in was fitted to it",
 }
-# Where the page of disagreements has its table of the smaller ones.
-SMALLER = "smaller-ones"
+# Where the page of disagreements has its table of the smaller ones, and what is the stand-in's.
+SMALLER, INVENTED = "smaller-ones", "invented"
+# What a formula is computed from as long as outcomes are a stand-in.
+FORMULA = "Computed from medians that the text prints, or from the counts of its earlier version."
 # Why a claim without a function has none, by its kind or by what it needs.
 WHY_NOT = {
     "recommendation": "a recommendation, not a figure",
@@ -227,21 +229,25 @@ def _judge(entry: Claim, results: Results) -> Verdict:
         reason = ". ".join(filter(None, (_why_not(entry), remark)))
         return Verdict(entry, None, None, "not checkable", reason, basis=basis)
     function, placeholders = match
+    group, why = fitted().get(entry.id, ("", ""))
+    # A formula is not held against inputs that were fitted, where the text has printed some.
+    formula = basis == "stand-in" and group and entry.needs == "closed-form"
     try:
-        found = function(results, **placeholders)
+        found = function(results.printed if formula else results, **placeholders)
     except RepevalError as error:
         return Verdict(entry, None, None, "not checkable", error.text, basis=basis)
     value, se = found if isinstance(found, tuple) else (found, None)
     reason = " ".join(f"{entry.how or function.__doc__ or ''} {remark}".split())
     agreed = agrees(entry, value, se or 0)
     verdict = "holds" if agreed else "known" if entry.id in differing() else "differs"
-    # What the stand-in was made to meet comes from outcomes, whatever the ledger says it needs. So
-    # do the paper's simulations, which draw from laws matched to the outcomes.
-    group, why = fitted().get(entry.id, ("", ""))
+    # What the stand-in was made to meet comes from outcomes elsewhere, whatever the ledger says it
+    # needs. So do the paper's simulations, which draw from laws matched to the outcomes.
     matched = (entry.doc, entry.needs) == ("variance-ceiling", "simulation")
     from_data = group or matched or entry.needs == "released-tensor"
     evidence = "emergent" if from_data else "independent"
-    if basis == "stand-in" and group:
+    if formula:
+        reason, evidence = f"{reason} {FORMULA}", "independent"
+    elif basis == "stand-in" and group:
         evidence = evidence if group == "limits" else group
         if agreed != (group == "limits"):
             reason = f"{reason} On the stand-in: {why}."

@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 
 from repeval import allocation, report
-from repeval.claims.results import Results
+from repeval.claims.results import Results, published
 from repeval.claims.vc import ratio
 from repeval.comparison import holm
 from repeval.intervals import normal_quantile
-from repeval.registry import data_dir
 from repeval.sentences import pooled_z
 
 # What may be taken for luck in the lead of one neighbour over the next.
@@ -26,21 +25,6 @@ RUNS, THESE, NEW, UNPAIRED = (
     "problems, others for each system",
 )  # fmt: skip
 LAW = "apart by the paper's law"
-
-
-def published(r: Results) -> pd.DataFrame:
-    """Return components by model from the earlier version's table; no outcome enters.
-
-    `plain` is run noise without R/(R-1), as that version gave it.
-    """
-    cells = pd.read_csv(data_dir() / "published-cells.csv", index_col="model")
-    cells = cells[cells["prompt"] == r.condition]
-    n, runs, mixed = cells["n_problems"], r.n_runs, cells["sum_k_times_5_minus_k"]
-    mean = cells["sum_passes"] / (n * runs)
-    spread = ((cells["sum_passes"] * runs - mixed) / runs**2 - n * mean**2) / (n - 1)
-    plain = mixed / (n * runs**2)
-    within = plain * runs / (runs - 1)
-    return pd.DataFrame({"n": n, "mean": mean, "plain": plain, "within": within, "spread": spread})
 
 
 def leads(r: Results) -> pd.DataFrame:

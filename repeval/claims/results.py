@@ -59,6 +59,11 @@ class Results:
             if row.ceiling is None:
                 raise refusal(f"{row.model}, {row.condition}: no ceiling, so no claim about it")
 
+    @functools.cached_property
+    def printed(self) -> Printed:
+        """The same with printed components instead of those of the clean systems."""
+        return Printed(self.analysis, self.outcomes, self.compute)
+
     @property
     def condition(self) -> str:
         """The condition the paper's leaderboard is made of."""
@@ -99,3 +104,33 @@ class Results:
                 "needs the table with its incomplete problem: run it on the default data set"
             )
         return data
+
+
+def published(r: Results) -> pd.DataFrame:
+    """Return components by model from the earlier version's table; no outcome enters.
+
+    `plain` is run noise without R/(R-1), as that version gave it.
+    """
+    cells = pd.read_csv(registry.data_dir() / "published-cells.csv", index_col="model")
+    cells = cells[cells["prompt"] == r.condition]
+    n, runs, mixed = cells["n_problems"], r.n_runs, cells["sum_k_times_5_minus_k"]
+    mean = cells["sum_passes"] / (n * runs)
+    spread = ((cells["sum_passes"] * runs - mixed) / runs**2 - n * mean**2) / (n - 1)
+    plain = mixed / (n * runs**2)
+    within = plain * runs / (runs - 1)
+    return pd.DataFrame({"n": n, "mean": mean, "plain": plain, "within": within, "spread": spread})
+
+
+class Printed(Results):
+    """Results whose components of clean systems are printed ones: no outcome enters."""
+
+    def values(self, name: str, condition: str | None = None) -> np.ndarray:
+        """Return the printed median `icc` or `ceiling`; `within` or `between` from the counts."""
+        from repeval.claims.ledger import paper
+
+        medians = {"icc": "vc-s51-icc-median", "ceiling": "vc-s52-ceiling-median"}
+        if name in medians:
+            return np.array([paper()[medians[name]].value])
+        cells = published(self).loc[[s.model for s in self.clean(condition)]]
+        between = cells["spread"] - cells["within"] / self.n_runs
+        return {"within": cells["within"], "between": between}[name].to_numpy()

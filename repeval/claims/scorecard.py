@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from html import escape
+from importlib.metadata import version
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +17,8 @@ import pandas as pd
 from repeval._version import __version__
 from repeval.claims.ledger import (
     EVIDENCE,
+    FORMULA,
+    INVENTED,
     VERDICTS,
     Claim,
     Verdict,
@@ -86,6 +91,8 @@ def legend(found: Iterable[Verdict]) -> list[str]:
     found = list(found)
     fits = [fitted()[v.claim.id][1] for v in found if v.verdict in ("calibrated", "pinned")]
     told = [f"{v.claim.id}: {why(v)}" for v in found if v.verdict == "known"]
+    if formulas := [v.claim.id for v in found if FORMULA in v.reason]:
+        told.append(f"{', '.join(formulas)}: {FORMULA}")
     if fits:
         whys = "; ".join(dict.fromkeys(fits))
         told.append(f"Agreement by construction says nothing about the paper: {whys}.")
@@ -201,7 +208,7 @@ def rows_html(found: Sequence[Verdict], source: Source) -> str:
         c = v.claim
         data = {name: of(v) for name, of in columns.items()} | {"find": "|".join(queries(c))}
         given = " ".join(f'data-{name}="{escape(value)}"' for name, value in data.items())
-        link = anchors().get(c.id, "") if v.verdict == "known" else ""
+        link = anchors().get(c.id, INVENTED) if v.verdict == "known" else ""
         more = f'\n<a href="errata.html#{escape(link)}">the disagreement</a>' * bool(link)
         rows.append(
             f'<tr id="{escape(c.id)}" {given}>\n<th scope="row">{escape(c.quantity)}\n'
@@ -235,13 +242,20 @@ def _both(v: Verdict) -> str:
     return f"The paper has {says(v.claim)}, here it is {here(v)}."
 
 
+def made() -> dict[str, Any]:
+    """Return the day on which verdicts are made, and the versions that make them."""
+    packages = {name: version(name) for name in ("numpy", "scipy", "pandas")}
+    versions = {"python": platform.python_version(), "repeval": __version__, **packages}
+    return {"date": datetime.now(UTC).date().isoformat(), "versions": versions}
+
+
 def record(v: Verdict) -> dict[str, Any]:
     """Return a verdict as in the JSON `repeval/claims/1`."""
     c = v.claim
     return {
         "id": c.id, "section": c.section, "quantity": c.quantity, "unit": c.unit,
         "paper": c.value, "computed": v.computed, "se": v.se, "verdict": v.verdict,
-        "evidence": v.evidence, "reason": v.reason,
+        "evidence": v.evidence, "basis": v.basis, "reason": v.reason,
     }  # fmt: skip
 
 

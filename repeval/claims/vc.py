@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from statistics import mean, median
 from typing import Any
 
@@ -38,13 +39,21 @@ def tiers(r: Results, *dropped: str) -> list[str]:
     return [str(tier).lower() for tier in r.whole.labels["difficulty"].drop([*dropped])]
 
 
-@claim("vc-s4-requests")
-def requests(r: Results) -> int:
-    """Multiply systems, conditions, problems and runs."""
+def product(*keys: str) -> Callable[[Results], int]:
+    """Return the function that multiplies what the paper prints."""
+    return lambda _: math.prod(paper()[f"vc-{key}"].value for key in keys)
+
+
+def planned(r: Results) -> int:
+    """Multiply systems, conditions, problems and runs of the data."""
     data = r.whole
     return len(data.models) * len(data.conditions) * len(data.problems) * r.n_runs
 
 
+claim("vc-s4-missing")(lambda r: planned(r) - len(r.whole.frame))
+claim("vc-s4-requests")(product("s4-models", "abs-prompts", "s4-n-collected", "s4-runs"))
+claim("vc-s4-analysed")(product("s4-models", "abs-prompts", "s4-n-common", "s4-runs"))
+claim("vc-s51-pooled-n")(product("s4-n-common", "s4-runs"))
 claim("vc-s3-positive")(lambda r: [sum(s.between > 0 for s in r.systems()), len(r.systems())])
 claim("vc-s4-models", "vc-abs-models")(lambda r: len(r.outcomes.models))
 claim("vc-s4-excluded")(lambda r: len(r.systems()) - len(r.clean()))
@@ -53,11 +62,10 @@ claim("vc-lim-systems")(lambda r: [len(r.clean()), len(r.systems()) - len(r.clea
 claim("vc-s4-n-collected")(lambda r: len(r.whole.problems))
 claim("vc-s4-runs", "vc-abs-runs")(lambda r: r.n_runs)
 claim("vc-s4-judged")(lambda r: len(r.whole.frame))
-claim("vc-s4-missing")(lambda r: requests(r) - len(r.whole.frame))
 claim("vc-s4-n-common", "vc-abs-problems", "vc-lim-n", "vc-ab-n")(
     lambda r: len(r.outcomes.problems)
 )
-claim("vc-s4-analysed", "vc-abs-judged-runs")(lambda r: len(r.outcomes.frame))
+claim("vc-abs-judged-runs")(lambda r: len(r.outcomes.frame))
 claim("vc-s4-difficulty")(lambda r: [tiers(r).count(t) for t in ("easy", "medium", "hard")])
 claim("vc-s4-hard-dropped")(lambda r: tiers(r, *r.outcomes.problems).count("hard"))
 
@@ -99,7 +107,6 @@ def spans(r: Results) -> list[int]:
     return [hi - lo + 1 for lo, hi in (row.rank_interval for row in rows)]
 
 
-claim("vc-s51-pooled-n")(lambda r: len(r.outcomes.problems) * r.n_runs)
 claim("vc-s51-narrow-range")(lambda r: ends(width(r, "two_level") / width(r, "pooled_wilson")))
 claim("vc-s51-icc-{of}", "vc-s2-icc-{of}", "vc-ab-detailed-icc")(
     lambda r, of="median": OF[of](r.values("icc"))
@@ -214,7 +221,7 @@ def ratio(r: Results) -> float:
 @claim("vc-s53-median-ratio")
 def median_ratio(r: Results) -> float:
     """Take the median over the clean systems."""
-    return median(r.values("within") / r.values("between"))
+    return median(1 / r.values("icc") - 1)
 
 
 @claim("vc-s53-r5-optimal")
@@ -253,8 +260,9 @@ def minimal(r: Results, name: str) -> np.ndarray:
     return r.values(name, next(c for c in r.outcomes.conditions if c != r.condition))
 
 
-claim("vc-ab-minimal-range")(lambda r: ends(minimal(r, "ceiling")))
-claim("vc-ab-minimal-{name}")(lambda r, name: median(minimal(r, name)))
+claim("vc-ab-minimal-{name}")(
+    lambda r, name: ends(minimal(r, "ceiling")) if name == "range" else median(minimal(r, name))
+)
 claim("vc-lim-mde")(lambda r: 100 * median(row.mdd for row in r.analysis.condition_pairs))
 
 

@@ -233,6 +233,22 @@ def bca_gain(study: pd.DataFrame, statistic: str) -> str:
     )
 
 
+def sides(study: pd.DataFrame, statistic: str) -> str:
+    """Say at which end intervals miss, all settings of cluster together."""
+    rows = study.query("strategy == 'cluster' and statistic == @statistic and k > 1")
+    ends = rows.groupby("interval")[["below", "above"]].mean()
+    trials = rows.loc[rows["interval"] == "bca", "trials"].sum()
+    tail = (1 - LEVEL) / 2
+    error = 100 * np.sqrt(tail * (1 - tail) / trials)
+    plain, bca = ends.loc["percentile"], ends.loc["bca"]
+    return (
+        f"Of all {trials:,} percentile intervals {plain['below']:.1f} % lie wholly below the true "
+        f"value and {plain['above']:.1f} % wholly above it; of those by BCa {bca['below']:.1f} % "
+        f"and {bca['above']:.1f} %. The promise is {100 * tail:.1f} % at each end; the standard "
+        f"error of such a share is {error:.1f}."
+    )
+
+
 def printed_gain() -> str:
     """Say what BCa changes of kappa's coverage by the post's own tables."""
     rows = printed().query("statistic == 'kappa' and strategy == 'cluster'")

@@ -22,7 +22,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from repeval.files import FORMATS, kind_of, split_name
 from repeval.notices import RepevalError, refused, some
@@ -73,7 +73,8 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
             tables = [p for p in others if p.parent == path and _is_table(p, format)]
             skipped += others if logs else []
             if not logs and not tables:
-                raise refused("no-tables", f"{path}: nothing in it is of a known kind. {_known()}")
+                kind = f"of the format {format}" if format else "of a known kind"
+                raise refused("no-tables", f"{path}: nothing in it is {kind}. {_known()}")
             found += [(*log, model) for log in logs] or [(None, p, model) for p in tables]
         else:
             known = readers[0] if format in READERS else _recognised(path, readers)
@@ -106,7 +107,7 @@ def _walk(
     folder: Path, readers: Sequence[ModuleType]
 ) -> Iterator[tuple[ModuleType | None, Path]]:  # fmt: skip
     """Yield files, and directories that are one log, with the reader that knows them."""
-    for here, folders, names in os.walk(folder):
+    for here, folders, names in os.walk(folder, onerror=_refuse):
         if known := _recognised(Path(here), readers):
             folders.clear()
             yield known, Path(here)
@@ -118,10 +119,17 @@ def _walk(
 
 def _recognised(path: Path, readers: Sequence[ModuleType]) -> ModuleType | None:
     head = b""
-    if path.is_file():
-        with path.open("rb") as file:
-            head = file.read(2**16)
-    return next((module for module in readers if module.sniff(path, head)), None)
+    try:
+        if path.is_file():
+            with path.open("rb") as file:
+                head = file.read(2**16)
+        return next((module for module in readers if module.sniff(path, head)), None)
+    except OSError as error:
+        _refuse(error)
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise refused("unreadable-file", f"{error.filename}: {error.strerror}.") from None
 
 
 def _is_table(path: Path, format: str | None) -> bool:

@@ -13,10 +13,11 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from repeval.files import Columns
+from repeval.files import LARGEST, Columns
 from repeval.files import read as read_table
 from repeval.notices import refused
 from repeval.readers.base import Log, Record, choose, digest, parse
@@ -26,8 +27,6 @@ NAME, TITLE = "inspect", "Inspect log"
 
 MEMBERS = (b"_journal/", b"samples/", b"header.json", b"summaries.json")
 SPEC = rb'"eval"\s*:\s*\{\s*"(eval_set_id|eval_id|run_id|created|task)"\s*:'
-#: A member that claims to be larger is not read: a small file can hold endless zeros.
-LARGEST = 2**28
 ZSTANDARD = 93
 #: What Inspect's own scores are worth, besides the words that tables may hold.
 GRADES = {"P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0}
@@ -88,20 +87,30 @@ def _bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     except RuntimeError:
         if member.compress_type != ZSTANDARD:
             raise
-    try:
-        import pyarrow as pa
-    except ImportError:
-        what = f"{Path(archive.filename or '').name} is compressed with Zstandard"
-        raise refused("needs-zstandard", f"{what}, which this Python does not read.") from None
     file = archive.fp
     file.seek(member.header_offset + 26)
     name, extra = struct.unpack("<HH", file.read(4))
     file.seek(name + extra, 1)
-    packed = file.read(member.compress_size)
-    data = pa.decompress(packed, member.file_size, "zstd", asbytes=True)
+    data = _unpacked(file.read(member.compress_size), member.file_size)
+    if data is None:
+        what = f"{Path(archive.filename or '').name} is compressed with Zstandard"
+        raise refused("needs-zstandard", f"{what}, which this Python does not read.")
     if zlib.crc32(data) != member.CRC:
         raise zipfile.BadZipFile(f"Bad CRC-32 for file {member.filename!r}")
     return data
+
+
+def _unpacked(packed: bytes, size: int) -> bytes | None:
+    """Undo Zstandard with one of two libraries; the second comes with Inspect."""
+    with suppress(ImportError):
+        import pyarrow as pa
+
+        return pa.decompress(packed, size, "zstd", asbytes=True)
+    with suppress(ImportError):
+        import zstandard
+
+        return zstandard.ZstdDecompressor().decompress(packed, max_output_size=size)
+    return None
 
 
 def _log(path: Path, header: dict[str, Any], samples: Iterable[dict], scorer: str | None) -> Log:

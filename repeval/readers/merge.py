@@ -142,10 +142,10 @@ def _check(reads: Sequence[_Read]) -> None:
                 what = f"{log.path.name}: the problem id {str(record.problem)[:40]!r} is empty"
                 raise refused("bad-key", f"{what}, or neither text nor a number.")
             first, where = asked.get((log.task, text), (record, log.path.name))
-            here = f"{where} and {log.path.name}"
+            here = " and ".join(dict.fromkeys([where, log.path.name]))
             if isinstance(first.problem, str) != isinstance(record.problem, str):
-                what = f'the number {text} and the text "{text}" are problem ids in {here}'
-                raise refused("mixed-types", f"In {what}.")
+                what = f'The number {text} and the text "{text}" are both problem ids: see {here}.'
+                raise refused("mixed-types", what)
             if (text, record.run) in runs:
                 what = f"{log.path.name}: problem {text!r} has run {record.run or '1'} twice."
                 raise refused("duplicate-rows", what)

@@ -134,6 +134,14 @@ def table7(table: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
+def third_run(table: pd.DataFrame) -> str:
+    """Say by how much the ceiling's error changes with a third run, against both references."""
+    found = errors(table).set_index(["reference", "runs"])["ceiling"]
+    less = {"unused": "unused runs", "all": "all runs"}
+    told = [f"{found[key, 3] - found[key, 2]:+.2f} against {what}" for key, what in less.items()]
+    return f"A third run changes the error by {' and '.join(told)}."
+
+
 def planning_loss(ratio: float, error: float, runs: int) -> float:
     """Return how much wider an interval gets if R* is planned with μ_w/σ_b² off by `error`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -10,6 +11,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ import pandas as pd
 import scipy
 
 import repeval
+from repeval.notices import refused
 from repeval.rng import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -37,8 +40,8 @@ STUDIES: dict[str, str] = {
 
 # Modules that word or show results; everything else may change a figure.
 WORDS = (
-    "cli", "commands", "fetch", "labels_text", "notices", "ranks_text", "released", "remarks",
-    "report", "report_tables", "screen", "sentences", "speed", "__main__",
+    "cli", "commands", "fetch", "labels_text", "messages", "notices", "ranks_text", "released",
+    "remarks", "report", "report_tables", "screen", "sentences", "speed", "__main__",
 )  # fmt: skip
 
 
@@ -88,7 +91,8 @@ def run(
     study = importlib.import_module(f"repeval.studies.{name}")
     path = store and Path(store) / f"{name}-{key(name, outcomes, parameters, seed)}.json"
     if path and path.exists():
-        return read(path)
+        with contextlib.suppress(ValueError):  # what a full disk or a crash damaged is made again
+            return read(path)
     tasks = study.tasks(outcomes, **parameters)
     done = each(functools.partial(study.rows, seed=seed, **parameters), tasks, jobs, name)
     table = pd.DataFrame([row for rows in done for row in rows])
@@ -153,6 +157,9 @@ def each(
     pool = ProcessPoolExecutor(jobs, mp_context=context)
     try:
         yield from bar(pool.map(function, tasks))
+    except BrokenProcessPool:
+        text = f"A process that computed {what} was ended from outside, for lack of memory perhaps."
+        raise refused("worker-ended", text) from None
     except BaseException:
         for process in multiprocessing.active_children():
             process.terminate()

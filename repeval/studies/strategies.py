@@ -87,9 +87,9 @@ def rows(
     -------
     list of dict
         One for each strategy, statistic and interval (percentile, bca, normal): how many percent
-        of the intervals hold the value of a single run, `coverage`; their mean `width`; and the
-        standard errors of both. That of a coverage is taken at (x + 2)/(trials + 4), so that it
-        is not zero at 0 or 100.
+        of the intervals hold the value of a single run, `coverage`; how many end `below` it and
+        begin `above` it; their mean `width`; and the standard errors of coverage and width. That
+        of a coverage is taken at (x + 2)/(trials + 4), so that it is not zero at 0 or 100.
 
     References
     ----------
@@ -113,6 +113,7 @@ def _row(
     """Score the (trials, 2) limits of one kind of interval."""
     (low, high), trials = limits.T, len(limits)
     covered = int(((low - ALLOWANCE <= target) & (target <= high + ALLOWANCE)).sum())
+    below, above = (high + ALLOWANCE < target).sum(), (low - ALLOWANCE > target).sum()
     share = (covered + 2) / (trials + 4)
     return {
         "strategy": strategy,
@@ -120,6 +121,8 @@ def _row(
         "interval": interval,
         "trials": trials,
         "coverage": 100 * covered / trials,
+        "below": 100 * int(below) / trials,
+        "above": 100 * int(above) / trials,
         "coverage_se": 100 * np.sqrt(share * (1 - share) / (trials + 4)),
         "width": float((high - low).mean()),
         "width_se": float((high - low).std(ddof=1) / np.sqrt(trials)),
@@ -142,7 +145,7 @@ def _piece(
     size = len(table)
     truth, predictions = _simulated(table, trials, n, k, rng)
     pairs = _indicators(size, truth, predictions)
-    inputs, clusters = _times("cluster", n, 1, n_resamples, rng), pairs.sum(axis=-1)
+    inputs, clusters = list(_times("cluster", n, 1, n_resamples, rng)), pairs.sum(axis=-1)
     if k == 1:
         resampled = {"iid": (inputs, clusters)}
     else:
@@ -154,8 +157,9 @@ def _piece(
             "hierarchical": (_times("hierarchical", n, k, n_resamples, rng), runs),
             "mode_aggregate": (inputs, aggregated[..., 0]),
         }
-    for strategy, (times, labels) in resampled.items():
-        totals = (labels.reshape(-1, times.shape[1]) @ times.T).reshape(len(labels), trials, -1)
+    for strategy, (blocks, labels) in resampled.items():
+        flat = labels.reshape(-1, labels.shape[-1])
+        totals = np.hstack([flat @ times.T for times in blocks]).reshape(*labels.shape[:2], -1)
         for statistic in STATISTICS:
             draws = np.sort(_value(statistic, totals))
             yield (strategy, statistic, "percentile"), _quantiles(draws, TAILS)
@@ -203,10 +207,10 @@ def _value(statistic: str, totals: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _times(
     strategy: str, n: int, k: int, n_resamples: int, rng: np.random.Generator
-) -> NDArray[np.float32]:
-    """Draw how often each of the N·k pairs is in each resample."""
-    blocks = drawn(strategy, n, k, n_resamples, rng)
-    return np.concatenate([tallies(index, n * k).astype(np.float32) for index in blocks])
+) -> Iterator[NDArray[np.float32]]:
+    """Draw how often each of the N·k pairs is in each resample, block by block."""
+    for index in drawn(strategy, n, k, n_resamples, rng):
+        yield tallies(index, n * k).astype(np.float32)
 
 
 def _quantiles(draws: NDArray[np.float32], levels: FloatArray) -> FloatArray:

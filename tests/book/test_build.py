@@ -49,6 +49,8 @@ def test_everything_is_published_and_nothing_else_is_left(book):
     assert STAND_IN in (home / "summary.md").read_text(encoding="utf-8")
     assert "REPORT CARD" in summary
     assert "<table>" in summary
+    assert "<th></th>" not in summary
+    assert re.findall("<h[1-6]>", summary)[:2] == ["<h1>", "<h2>"]
     assert (home / "html" / "index.html").exists()
     assert {"notebooks/both.html", "notebooks/paper-only.html"} < pages(home)
     assert json.loads((home / "analysis.json").read_text())["data"]["basis"] == "stand-in"

@@ -1,5 +1,6 @@
 """The page of disagreements; right answers are algebra, or counts published before this code."""
 
+import dataclasses
 import math
 import re
 from types import SimpleNamespace
@@ -172,3 +173,21 @@ def test_smaller_ones_are_those_without_a_section(found):
     assert (row["where"], row["kind"]) == ("Section 5.1", "wording")
     assert set(table["kind"]) == {"wording", "conflict", "rounding", "open"}
     assert row["printed"] == scorecard.says(paper()["vc-s51-deff-pred"])
+
+
+def test_what_the_stand_in_cannot_give_is_told_apart_from_faults_of_the_texts(found):
+    rows = disagreements.invented(found)
+    known = {key for key, v in found.items() if v.verdict == "known"}
+    assert {v.claim.id for v in rows} == known - set(errata()) != set()
+    assert all(scorecard.why(v).startswith("On the stand-in: ") for v in rows)
+    assert f" {len(rows)} differ for such a reason" in disagreements.not_the_texts(found)
+    rest = {key: v for key, v in found.items() if v.verdict == "holds"}
+    assert disagreements.invented(rest) == []
+    assert disagreements.not_the_texts(rest).startswith("None differs")
+
+
+def test_it_is_counted_how_many_hold_for_unrounded_inputs(found):
+    assert disagreements.hold_unrounded(found) == "For unrounded inputs 6 of 6 hold."
+    key = "vc-s53-breakeven"
+    other = found | {key: dataclasses.replace(found[key], computed=1.57)}
+    assert disagreements.hold_unrounded(other) == "For unrounded inputs 5 of 6 hold."

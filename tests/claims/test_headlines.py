@@ -63,7 +63,8 @@ def found(data):
 
 def test_what_repeats_a_figure_gets_the_same_verdict(found):
     for original, repeats in TWINS.items():
-        for key in repeats:
+        # A formula may be computed from printed figures, where the other needs outcomes.
+        for key in (k for k in repeats if paper()[k].needs == paper()[original].needs):
             assert found[key].computed == found[original].computed, key
             assert found[key].verdict == found[original].verdict, key
 

@@ -16,7 +16,8 @@ def entry(key="t-a", value=0.5, tolerance=None, **more):
 
 def results(basis="released", answer=0.5):
     source = SimpleNamespace(basis=basis)
-    return SimpleNamespace(outcomes=SimpleNamespace(source=source), answer=answer)
+    printed = SimpleNamespace(answer=0.5)
+    return SimpleNamespace(outcomes=SimpleNamespace(source=source), answer=answer, printed=printed)
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +62,14 @@ def test_agreement_by_construction_is_no_agreement(key, group):
     assert judge(key, "stand-in", answer=0.7).verdict == "differs"
 
 
+def test_a_formula_is_held_against_printed_inputs_where_the_others_were_fitted():
+    found = judge("t-fit", "stand-in", answer=0.7, needs="closed-form")
+    assert (found.computed, found.verdict, found.evidence) == (0.5, "holds", "independent")
+    assert found.reason == f"Look it up. {ledger.FORMULA}"
+    found = judge("t-fit", "released", answer=0.7, needs="closed-form")
+    assert (found.computed, found.verdict, found.evidence) == (0.7, "differs", "emergent")
+
+
 def test_a_limit_of_the_stand_in_is_known_there_only():
     assert judge("t-limit", "stand-in", answer=0.7).verdict == "known"
     assert judge("t-limit", "stand-in").verdict == "holds"
@@ -101,7 +110,7 @@ def test_a_refusal_inside_a_function_becomes_the_reason():
         ("t-a", "simulation", "independent", "independent"),
         ("t-a", "published-table", "independent", "independent"),
         # What the stand-in was made to meet is a figure of outcomes, whatever it is said to need.
-        ("t-fit", "closed-form", "calibrated", "emergent"),
+        ("t-fit", "simulation", "calibrated", "emergent"),
         ("t-pin", "released-tensor", "pinned", "emergent"),
         ("t-limit", "released-tensor", "emergent", "emergent"),
         ("t-none", "released-tensor", "", ""),

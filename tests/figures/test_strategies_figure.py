@@ -143,6 +143,19 @@ def test_gains_of_bca(as_printed, table):
     assert "20 trials with 5,000 resamples" in strategy_grid.setting(table, "full")
 
 
+def test_sides_are_means_over_settings(table):
+    rows = (table["strategy"] == "cluster") & (table["statistic"] == "kappa")
+    bca = rows & (table["interval"] == "bca")
+    table = table.assign(below=4.0, above=1.0, trials=2000)
+    table.loc[bca, ["below", "above"]] = 2.25, 2.75
+    table.loc[bca & (table["n"] == 400), "below"] = 3.5
+    text = strategy_grid.sides(table, "kappa")
+    # (4 · 2.25 + 3.5)/5; a share of 2.5 % of 10,000 has a standard error of 0.156 points.
+    assert "Of all 10,000 percentile intervals 4.0 % lie wholly below" in text
+    assert "1.0 % wholly above it; of those by BCa 2.5 % and 2.8 %" in text
+    assert text.endswith("2.5 % at each end; the standard error of such a share is 0.2.")
+
+
 def test_other_intervals_are_side_by_side(table):
     found = strategy_grid.other_intervals(table, "kappa").set_index(["N", "k"])
     assert len(found) == 8

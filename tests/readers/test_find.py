@@ -57,6 +57,23 @@ def test_a_directory_of_tables_is_read_as_before(write, tmp_path):
     assert not {"files-skipped", "logs-read"} & codes(data)
 
 
+def test_the_format_that_was_asked_for_is_named_where_it_is_not_there(tmp_path):
+    make(tmp_path / "a.eval")
+    assert "is of the format promptfoo" in refusal(tmp_path, format="promptfoo").text
+
+
+def test_a_folder_that_may_not_be_read_is_no_empty_one(tmp_path, monkeypatch):
+    make(tmp_path / "d" / "a.eval")
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    error = refusal(tmp_path / "d")
+    assert error.code == "unreadable-file"
+    assert f"{tmp_path / 'd'}: Permission denied." in error.text
+
+
 def test_one_kind_at_a_time(write, tmp_path):
     table = write("a.csv", TABLE)
     error = refusal([table, make(tmp_path / "a.eval")])

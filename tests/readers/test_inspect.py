@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sys
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
 from repeval import load
+from repeval.readers import inspect
 
 from .asked import ALIKE, TENSOR, codes, outcomes_of, refusal, text_of
 from .inspect_logs import ZSTANDARD, export, log, members, write, zstandard
@@ -203,10 +205,25 @@ def test_zstandard_without_a_library_names_the_way_out(tmp_path, monkeypatch):
         pytest.skip("Python reads it by itself")
     path = write(tmp_path / "a.eval", log(TENSOR), method=ZSTANDARD)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
     error = refusal(path)
     assert error.code == "needs-zstandard"
     for word in ("a.eval", "Zstandard", "pip install", "inspect log convert"):
         assert word in error.text
+
+
+def test_zstandard_is_read_with_the_library_that_comes_with_inspect(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+
+    def decompress(data, max_output_size):
+        return pa.decompress(data, max_output_size, "zstd", asbytes=True)
+
+    library = SimpleNamespace(ZstdDecompressor=lambda: SimpleNamespace(decompress=decompress))
+    path = write(tmp_path / "a.eval", log(TENSOR), method=ZSTANDARD)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "zstandard", library)
+    (found,) = inspect.read(path, None)
+    assert [r.value for r in found.records] == [row[r] for r in range(3) for row in TENSOR]
 
 
 def test_damaged_zstandard_is_one_message(tmp_path):

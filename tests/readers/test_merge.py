@@ -241,6 +241,7 @@ def test_equal_files_of_different_runs_count_and_are_said(tmp_path):
         ([Record(None, "1", 1.0)], "bad-key"),
         ([Record("", "1", 1.0)], "bad-key"),
         ([Record(["a"], "1", 1.0)], "bad-key"),
+        ([Record(3, "1", 1.0), Record("3", "1", 1.0)], "mixed-types"),
         ([], "no-samples"),
     ],
 )
@@ -248,3 +249,5 @@ def test_bad_records_are_refused(tmp_path, records, code):
     with pytest.raises(RepevalError) as caught:
         put_together(tmp_path, Log(tmp_path / "a.log", "m", tuple(records)))
     assert caught.value.code == code
+    # A log is compared with another one, not with itself.
+    assert "a.log and a.log" not in caught.value.text

@@ -1,7 +1,9 @@
 """The store of studies: its key, its files, and tables that no number of processes changes."""
 
 import importlib
+import os
 import shutil
+import signal
 import sys
 
 import numpy as np
@@ -9,6 +11,7 @@ import pandas as pd
 import pytest
 
 import repeval
+from repeval.notices import RepevalError
 from repeval.studies import STUDIES, result, store
 from tests.studies import doubling
 
@@ -84,3 +87,23 @@ def test_a_failing_piece_ends_the_study(monkeypatch, tmp_path):
     with pytest.raises(ValueError, match="no piece"):
         result("doubling", None, jobs=2, store=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("left", ["", '{"twice": [0'])
+def test_a_damaged_table_is_computed_again(left, tmp_path):
+    first = result("doubling", None, store=tmp_path)
+    (path,) = tmp_path.iterdir()
+    whole = path.read_text()
+    path.write_text(left)
+    pd.testing.assert_frame_equal(result("doubling", None, store=tmp_path), first)
+    assert path.read_text() == whole
+
+
+def die(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_process_is_told_in_a_sentence():
+    with pytest.raises(RepevalError, match="that computed doubling was ended") as caught:
+        list(store.each(die, range(4), 2, "doubling"))
+    assert caught.value.code == "worker-ended"
