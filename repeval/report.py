@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STAND_IN = (
     "STAND-IN DATA, not the paper's runs: rebuilt from published totals. Do not cite as a check "
-    "of the paper. Where data/released.csv.gz holds the real runs, they are used instead."
+    "of the paper. The real runs: repeval fetch leetcode-repeated-runs."
 )
 NOT_SHOWN = "not shown"
 NO_LIMIT = "no limit is seen"

@@ -36,7 +36,7 @@ def convert(tmp_path, frame, *options, name="in.csv", target="out.csv"):
         frame.to_csv(path, index=False)
     code = main(["convert", str(path), "-o", str(tmp_path / target), "--choices", *options])
     read = {".csv": pd.read_csv, ".parquet": pd.read_parquet}[(tmp_path / target).suffix]
-    return code, read(tmp_path / target).fillna("") if not code else None
+    return code, read(tmp_path / target).astype(object).fillna("") if not code else None
 
 
 @pytest.mark.parametrize("name", ["in.csv", "in.jsonl", "in.parquet"])
