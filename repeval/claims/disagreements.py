@@ -7,7 +7,6 @@ released outcomes alike. Comparisons of neighbours are in `neighbours`.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from statistics import fmean, median
 
@@ -17,6 +16,7 @@ from repeval import allocation, report
 from repeval.claims.ledger import SMALLER, Verdict, agrees, anchors, disagreements, paper
 from repeval.claims.results import Results, published
 from repeval.claims.scorecard import here, place, says, table
+from repeval.claims.table6 import slug
 from repeval.claims.vc import cost, median_ratio, ratio
 from repeval.designs import inflation, width_factor
 
@@ -127,7 +127,7 @@ def opposite_advice(r: Results) -> pd.DataFrame:
     places = {
         f"the paper, {model}": (c.value, r.n_runs)
         for model in r.outcomes.models
-        if (c := paper().get(f"vc-t6-icc-{re.sub('[^a-z0-9]', '', model.lower())}"))
+        if (c := paper().get(f"vc-t6-icc-{slug(model)}"))
     }
     ceiling = median(p.ceiling for p in r.adjacent)
     places["differences of neighbours, here"] = (1 / ceiling, r.n_runs)

@@ -48,8 +48,7 @@ def differences(analysis: Analysis) -> Plot:
     figure, axes = style.canvas(len(rows), each=0.34, rest=1.2)
     ends = [100 * v for r in rows for i in (r.interval, r.fixed.interval) if i for v in i]
     ends += [0, *(100 * r.difference for r in rows)]
-    room = 0.04 * (max(ends) - min(ends) or 1)
-    axes.set_xlim(min(ends) - room, max(ends) + room)
+    style.set_room(axes, ends)
     style.label_rows(axes, labels(rows))
     axes.axvline(0, color=INK, lw=0.8, zorder=0)
     beside = {"textcoords": "offset points", "ha": "right", "fontsize": 9}

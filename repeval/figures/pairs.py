@@ -36,8 +36,7 @@ def adjacent_strip(analysis: Analysis, condition: str) -> Plot:
     figure, axes = style.canvas(len(pairs), each=0.43, rest=1.2)
     intervals = [i for p in pairs for i in (p.fixed.interval, p.interval) if i]
     ends = [0, *(100 * v for i in intervals for v in i), *(100 * p.difference for p in pairs)]
-    room = 0.04 * (max(ends) - min(ends) or 1)
-    axes.set_xlim(min(ends) - room, max(ends) + room)
+    style.set_room(axes, ends)
     style.pair_rows(axes, pairs)
     axes.axvline(0, color=INK, lw=0.8, zorder=0)
     beside = {"textcoords": "offset points", "ha": "right", "fontsize": 9}

@@ -239,6 +239,12 @@ def left_out(shown: Sized, everyone: Sized, what: str = "models") -> str:
     return f"The first {len(shown)} of {len(everyone)} {what} are shown." if cut else ""
 
 
+def set_room(axes: Axes, values: Sequence[float]) -> None:
+    """Let the x-axis reach from the least to the largest value, with a little room beside both."""
+    room = 0.04 * (max(values) - min(values) or 1)
+    axes.set_xlim(min(values) - room, max(values) + room)
+
+
 def starred(shown: Collection[str], excluded: Collection[str]) -> str:
     """Say what an asterisk means, if there is one."""
     return "* left out of medians." if set(shown) & set(excluded) else ""

@@ -15,7 +15,7 @@ from repeval.notices import RepevalError
 
 from .agent_logs import CRASHED, harbor, tau2_bench, tau_bench, terminal_bench
 from .asked import TENSOR, outcomes_of, refusal
-from .test_fuzz import anything, places
+from .test_fuzz import places, spoil
 
 #: A few trials, some of which went wrong, in every layout.
 SMALL = [[1, 0], [0, None]]
@@ -75,14 +75,7 @@ def test_wrong_types_anywhere(tmp_path_factory, name, data):
     file = data.draw(st.sampled_from(files(path)))
     whole = json.loads(file.read_text())
     for place in data.draw(st.lists(st.sampled_from(list(places(whole))[1:]), max_size=2)):
-        with contextlib.suppress(LookupError, TypeError):
-            part = whole
-            for key in place[:-1]:
-                part = part[key]
-            if data.draw(st.booleans()):
-                part[place[-1]] = data.draw(anything)
-            else:
-                del part[place[-1]]
+        spoil(whole, place, data)
     file.write_text(json.dumps(whole))
     for options in ({}, {"format": name}):
         with contextlib.suppress(RepevalError):

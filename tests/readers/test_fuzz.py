@@ -36,6 +36,18 @@ def places(value, here=()):
             yield from places(part, (*here, key))
 
 
+def spoil(whole, place, data):
+    """Put anything at a place of a JSON value, or take it out."""
+    with contextlib.suppress(LookupError, TypeError):
+        part = whole
+        for key in place[:-1]:
+            part = part[key]
+        if data.draw(st.booleans()):
+            part[place[-1]] = data.draw(anything)
+        else:
+            del part[place[-1]]
+
+
 WHOLE = json.loads(json.dumps(log(TENSOR[:3], errors=[(0, 0)], limits={"message_limit": 3})))
 PLACES = [place for place in places(WHOLE) if place]
 
@@ -45,14 +57,7 @@ PLACES = [place for place in places(WHOLE) if place]
 def test_wrong_types_anywhere(tmp_path_factory, data):
     whole = json.loads(json.dumps(WHOLE))
     for place in data.draw(st.lists(st.sampled_from(PLACES), min_size=1, max_size=2)):
-        with contextlib.suppress(LookupError, TypeError):
-            part = whole
-            for key in place[:-1]:
-                part = part[key]
-            if data.draw(st.booleans()):
-                part[place[-1]] = data.draw(anything)
-            else:
-                del part[place[-1]]
+        spoil(whole, place, data)
     folder = tmp_path_factory.mktemp("fuzz")
     path = folder / "a.json"
     path.write_text(json.dumps(whole))

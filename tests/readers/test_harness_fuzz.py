@@ -14,7 +14,7 @@ from repeval.notices import RepevalError
 
 from . import evalplus_logs, lm_eval_logs, openai_evals_logs, promptfoo_logs, swebench_logs
 from .asked import refusal
-from .test_fuzz import HOSTILE, anything, places
+from .test_fuzz import HOSTILE, places, spoil
 
 #: Lists of lines are JSON Lines.
 NAMES = {
@@ -100,14 +100,7 @@ def test_wrong_types_anywhere(tmp_path_factory, name, data):
     whole = json.loads(json.dumps(content(name)))
     spots = [place for place in places(whole) if place]
     for place in data.draw(st.lists(st.sampled_from(spots), min_size=1, max_size=2)):
-        with contextlib.suppress(LookupError, TypeError):
-            part = whole
-            for key in place[:-1]:
-                part = part[key]
-            if data.draw(st.booleans()):
-                part[place[-1]] = data.draw(anything)
-            else:
-                del part[place[-1]]
+        spoil(whole, place, data)
     path = write(tmp_path_factory.mktemp("fuzz"), name, whole)
     read_all(path, format=name)
     with contextlib.suppress(RepevalError):
