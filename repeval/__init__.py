@@ -10,42 +10,40 @@ from typing import Any
 
 from repeval._version import __version__
 
-# Bound now: the submodule of the same name would otherwise hide the function.
-from repeval.components import components
-
 _PUBLIC = {
-    "Analysis": "analysis",
-    "BetaBinomial": "betabinomial",
-    "BootstrapResult": "strategies",
-    "CeilingInterval": "ceiling",
-    "Comparison": "comparison",
-    "Components": "components",
-    "Interval": "intervals",
-    "Outcomes": "outcomes",
-    "Policy": "outcomes",
-    "Ranking": "ranking",
-    "RepevalError": "notices",
-    "Sample": "sample",
-    "accuracy": "agreement",
-    "analyze": "analysis",
-    "as_sample": "sample",
-    "bootstrap": "strategies",
-    "ceiling_interval": "ceiling",
-    "cohen_kappa": "agreement",
-    "compare": "comparison",
-    "difference_components": "components",
-    "fit_beta_binomial": "betabinomial",
-    "interval": "intervals",
-    "load": "tables",
-    "optimal_integer_runs": "allocation",
-    "optimal_runs": "allocation",
-    "pass_at_k": "betabinomial",
-    "pass_hat_k": "betabinomial",
-    "rank": "ranking",
-    "relative_width": "allocation",
+    "Analysis": "report.analysis",
+    "BetaBinomial": "stats.betabinomial",
+    "BootstrapResult": "stats.bootstrap",
+    "CeilingInterval": "stats.ceiling",
+    "Comparison": "stats.comparison",
+    "Components": "stats.components",
+    "Interval": "stats.intervals",
+    "Outcomes": "io.outcomes",
+    "Policy": "io.outcomes",
+    "Ranking": "stats.ranking",
+    "RepevalError": "messages",
+    "Sample": "stats.sample",
+    "accuracy": "stats.agreement",
+    "analyze": "report.analysis",
+    "as_sample": "stats.sample",
+    "bootstrap": "stats.bootstrap",
+    "ceiling_interval": "stats.ceiling",
+    "cohen_kappa": "stats.agreement",
+    "compare": "stats.comparison",
+    "components": "stats.components",
+    "difference_components": "stats.components",
+    "fit_beta_binomial": "stats.betabinomial",
+    "interval": "stats.intervals",
+    "load": "io.load",
+    "optimal_integer_runs": "stats.allocation",
+    "optimal_runs": "stats.allocation",
+    "pass_at_k": "stats.betabinomial",
+    "pass_hat_k": "stats.betabinomial",
+    "rank": "stats.ranking",
+    "relative_width": "stats.allocation",
 }
 
-__all__ = ["__version__", "components", *_PUBLIC]
+__all__ = ["__version__", *_PUBLIC]
 
 
 def __getattr__(name: str) -> Any:

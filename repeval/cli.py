@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from repeval._version import __version__
-from repeval.notices import RepevalError, printable
+from repeval.messages import RepevalError, printable
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repeval.notices import RepevalError, printable, refused
+from repeval.messages import RepevalError, printable, refused
 
 if TYPE_CHECKING:
-    from repeval.analysis import Analysis
-    from repeval.outcomes import Outcomes
+    from repeval.io.outcomes import Outcomes
+    from repeval.report.analysis import Analysis
 
 
 def fetch(args: argparse.Namespace) -> int:
     """Download a data set, or list them."""
-    from repeval.fetch import fetch, listing
+    from repeval.io.fetch import fetch, listing
 
     print(listing() if args.name is None else "\n".join(fetch(args.name)))
     return 0
@@ -40,7 +40,7 @@ def _load(args: argparse.Namespace) -> Outcomes:
             raise RepevalError("bad-option", f"--{option} is empty")
     if args.jobs < 1:
         raise RepevalError("bad-option", f"--jobs must be at least 1, not {args.jobs}")
-    from repeval.tables import load
+    from repeval.io.load import load
 
     return load(
         args.data or None, columns=args.columns or None, missing=args.missing, errors=args.errors,
@@ -49,7 +49,7 @@ def _load(args: argparse.Namespace) -> Outcomes:
 
 
 def _answer(outcomes: Outcomes, args: argparse.Namespace) -> Analysis:
-    from repeval.analysis import analyze
+    from repeval.report.analysis import analyze
 
     return analyze(
         outcomes, level=args.level, n_resamples=args.resamples, seed=args.seed, cluster=args.cluster
@@ -58,7 +58,7 @@ def _answer(outcomes: Outcomes, args: argparse.Namespace) -> Analysis:
 
 def analyze(args: argparse.Namespace) -> int:
     """Print the one-screen answer; write everything as JSON."""
-    from repeval.screen import one_screen
+    from repeval.report.screen import one_screen
 
     if (args.baseline is None) != (args.candidate is None):
         raise RepevalError("bad-option", "--baseline and --candidate go together: give both")
@@ -94,7 +94,7 @@ def build(args: argparse.Namespace) -> int:
     """Build the book; 1 if a page or the site failed."""
     if args.by:
         raise RepevalError("bad-option", "--by is not for build; use repeval analyze")
-    from repeval.book import BuildFailed, build
+    from repeval.companion.book import BuildFailed, build
 
     outcomes = _load(args)
     name = args.name or ("paper" if not args.data else Path(args.data[0]).name.split(".")[0])
@@ -113,7 +113,7 @@ def build(args: argparse.Namespace) -> int:
 
 def _say_stand_in(outcomes: Outcomes) -> None:
     if outcomes.source.basis == "stand-in":
-        from repeval.report import STAND_IN
+        from repeval.report.format import STAND_IN
 
         print(textwrap.fill(STAND_IN, 80))
 
@@ -138,7 +138,7 @@ def check(args: argparse.Namespace) -> int:
 
 def convert(args: argparse.Namespace) -> int:
     """Write logs, or raw responses, as a tidy table."""
-    from repeval.convert import convert
+    from repeval.io.convert import convert
 
     content, notices = convert(
         args.logs, args.output, scorer=args.scorer, format=args.format, choices=args.choices,
@@ -153,8 +153,8 @@ def convert(args: argparse.Namespace) -> int:
 
 def claims(args: argparse.Namespace) -> int:
     """Hold the texts' claims against the data; 1 if one differs unexplained."""
-    from repeval import claims, studies
-    from repeval.claims import scorecard
+    from repeval.companion import ledger, studies
+    from repeval.companion.ledger import scorecard
 
     outcomes = _load(args)
     analysis = _answer(outcomes, args)
@@ -163,8 +163,8 @@ def claims(args: argparse.Namespace) -> int:
         studies.result, outcomes=outcomes, size=size, seed=args.seed, jobs=args.jobs,
         store=Path("_build/.store/studies"),
     )  # fmt: skip
-    found = claims.verdicts(analysis, outcomes, study=study)
-    counts = {verdict: n for verdict, n in claims.counts(found).items() if n}
+    found = ledger.verdicts(analysis, outcomes, study=study)
+    counts = {verdict: n for verdict, n in ledger.counts(found).items() if n}
     if args.json:
         document = {
             "schema": "repeval/claims/1", **scorecard.made(), "data": analysis.to_dict()["data"],
@@ -179,7 +179,7 @@ def claims(args: argparse.Namespace) -> int:
 
 def simulate(args: argparse.Namespace) -> int:
     """Simulate coverage; print a table, or write it as CSV."""
-    from repeval.simulate import screen, simulate
+    from repeval.companion.simulate import screen, simulate
 
     options = {k: v for k, v in vars(args).items() if k not in ("run", "csv")}
     table = simulate(**options)

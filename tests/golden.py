@@ -103,6 +103,7 @@ def content(path: Path) -> Any:
 
 def moved(before: Any, after: Any, where: str = "") -> Iterator[str]:
     """Yield a line for every value that is not as it was; what is new does not count."""
+    before, after = placeless(before), placeless(after)
     if isinstance(before, dict) and isinstance(after, dict):
         for key, value in before.items():
             if key not in after:
@@ -112,8 +113,15 @@ def moved(before: Any, after: Any, where: str = "") -> Iterator[str]:
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for i, (a, b) in enumerate(zip(before, after, strict=True)):
             yield from moved(a, b, f"{where}[{i}]")
-    elif before != after and (before, after) != (None, None):
+    elif before != after:
         yield f"{where}: {str(before)[:300]!r} -> {str(after)[:300]!r}"
+
+
+def placeless(value: Any) -> Any:
+    """Return a text, or the lines of a page, without where in the package a name is found."""
+    if isinstance(value, list):
+        return [v for v in value if not (isinstance(v, str) and v.startswith(("from ", "import ")))]
+    return re.sub(r"\brepeval\.(?:\w+\.)*", "", value) if isinstance(value, str) else value
 
 
 def rounded(value: Any) -> Any:

@@ -200,7 +200,7 @@ def test_empty_options_are_refused(capsys, table, option):
 
 
 def test_control_characters_reach_no_terminal_from_logs_and_errors(capsys, tmp_path):
-    from readers.inspect_logs import log, write
+    from tests.io.readers.inspect_logs import log, write
 
     write(tmp_path / "a.json", log([[1, 0], [0, 1]], model="\x1b[31m", task="\x1b[32m"))
     shown = [

@@ -15,8 +15,8 @@ PICTURE = ROOT / "book" / "_static" / "two-questions.svg"
 
 def picture() -> bytes:
     from repeval import analyze, load
-    from repeval.book.notebook import images
-    from repeval.figures.intervals import two_questions
+    from repeval.companion.book.notebook import images
+    from repeval.companion.plots.intervals import two_questions
 
     analysis = analyze(load())
     return images(two_questions(analysis, analysis.condition).figure)[0]

@@ -9,10 +9,10 @@ import sys
 import numpy as np
 import pytest
 
-from repeval.comparison import compare, exact_comparisons
-from repeval.intervals import interval
-from repeval.ranking import rank
-from repeval.sample import from_counts
+from repeval.stats.comparison import compare, exact_comparisons
+from repeval.stats.intervals import interval
+from repeval.stats.ranking import rank
+from repeval.stats.sample import from_counts
 
 pytestmark = pytest.mark.bench
 pytest.importorskip("pytest_benchmark")
@@ -132,7 +132,7 @@ TRANSFORMS = {}
 @pytest.mark.parametrize("n", [10**4, 10**5, 10**6, 10**7])
 def test_cost_grows_slowly(timed, n):
     """The transform grows like √N; reading N counts, which nobody can avoid, is timed apart."""
-    from repeval.laws import convolution_power
+    from repeval.stats.exact import convolution_power
 
     one = np.bincount(RNG.binomial(R, RNG.beta(0.2, 0.11, 10_000)), minlength=R + 1) / 10_000
     seconds = timed(

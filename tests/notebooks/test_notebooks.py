@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 import repeval
-import repeval.analysis
-from repeval.book.stage import save_data
-from repeval.studies import result
+import repeval.report.analysis
+from repeval.companion.book.stage import save_data
+from repeval.companion.studies import result
 
 HOME = Path(__file__).resolve().parents[2] / "notebooks"
 PAGES = sorted(path.stem for path in HOME.glob("*.md"))
@@ -62,7 +62,7 @@ DATA = {
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
     """A folder of staged data; one analysis of each serves all pages."""
-    root, made_, analyze = tmp_path_factory.mktemp("book"), {}, repeval.analysis.analyze
+    root, made_, analyze = tmp_path_factory.mktemp("book"), {}, repeval.report.analysis.analyze
 
     def stage(key):
         path = root / "data" / f"{key}.csv"
@@ -100,8 +100,8 @@ def run(page, key, prepared, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     # Pages share studies, too.
     stored = functools.partial(result, store=home / "studies")
-    monkeypatch.setattr(repeval.studies, "result", stored)
-    monkeypatch.setattr(repeval.analysis, "analyze", once)
+    monkeypatch.setattr(repeval.companion.studies, "result", stored)
+    monkeypatch.setattr(repeval.report.analysis, "analyze", once)
     monkeypatch.setattr(
         IPython.display, "display", lambda value, **_: shown.append(getattr(value, "data", value))
     )

@@ -1,0 +1,1 @@
+"""What is only about the two texts and the book: pages, plots, studies, the ledger of claims."""

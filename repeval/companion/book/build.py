@@ -1,0 +1,244 @@
+"""From outcomes to a published book: stage, execute, build the site, publish."""
+
+import ast
+import base64
+import html
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from repeval.companion.book.execute import execute
+from repeval.companion.book.process import BuildFailed, stoppable, write
+from repeval.companion.book.site import build_pdf, build_site
+from repeval.companion.book.stage import save_data, stage
+from repeval.io.registry import share_dir
+from repeval.messages import RepevalError, refused
+
+
+def build(
+    outcomes,
+    *,
+    name: str = "paper",
+    full: bool = False,
+    pdf: bool = False,
+    seed: int = 2606,
+    jobs: int | None = None,
+    options: Mapping | None = None,
+    share: Path | None = None,
+    directory: Path | None = None,
+) -> Path:
+    """Run the notebooks on `outcomes` and publish the book under ``_build/NAME``.
+
+    Parameters
+    ----------
+    outcomes : repeval.Outcomes
+        The data of the book.
+    name : str
+        Name of the book: letters, digits, dots, dashes and underscores.
+    full : bool
+        Full instead of quick study sizes (the notebooks' parameter `size`).
+    pdf : bool
+        Also print every page to ``_build/NAME/pdf`` (needs Chromium).
+    seed : int
+        Seed of every resampling.
+    jobs : int, optional
+        Pages executed at once; never more than the cores at hand, which is the default.
+    options : mapping, optional
+        Further keywords of `repeval.analyze`, such as ``level`` or ``cluster``.
+    share : Path, optional
+        Folder with book, notebooks and both configuration files; the package's own by default.
+    directory : Path, optional
+        Folder that gets ``_build``; the current one by default.
+
+    Returns
+    -------
+    Path
+        The first page, ``_build/NAME/html/index.html``.
+
+    Raises
+    ------
+    RepevalError
+        The name or the folder is unusable, or the book's dependencies are missing.
+    BuildFailed
+        A page or the site failed. An older book of that name is left as it was.
+    KeyboardInterrupt
+        A signal (SIGINT, SIGTERM, SIGHUP) stopped the build. An older book is left as it was.
+    """
+    from repeval.report.analysis import analyze
+
+    check(name)
+    outcomes.rows()
+    home = Path(directory or ".").resolve() / "_build" / name
+    # Figures on pages without cells are drawn here; a list of fonts would be left in the home.
+    os.environ.setdefault("MPLCONFIGDIR", str(home.parent / ".cache" / "matplotlib"))
+    with stoppable() as refuse_stopping, staging(home) as root:
+        options = dict(options or {})
+        analysis = analyze(outcomes, seed=seed, **options)
+        pages, notebooks, studies = stage(outcomes, analysis, root, share or share_dir(), name)
+        data, size = f"data/{name}.csv", "full" if full else "quick"
+        inputs = save_data(outcomes, root / data, options)
+        parameters = {"data": data, "name": name, "size": size, "seed": seed}
+        run_studies(studies, outcomes, root, size, seed, jobs)
+        execute(notebooks, root, parameters, inputs, jobs)
+        collect_files(root)
+        answer = json.dumps(analysis.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        write(root / "analysis.json", answer + "\n")
+        write_summary(outcomes, analysis, root)
+        build_site(root)
+        if pdf:
+            build_pdf(root, pages)
+        refuse_stopping()
+        return publish(root, home)
+
+
+def check(name: str) -> None:
+    """Refuse a name that is no plain folder, and any Jupyter Book but 1.x."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+        raise RepevalError(
+            "bad-option",
+            f"{name!r} cannot name a book: use letters, digits, dots, dashes and underscores, "
+            "beginning with a letter or digit, at most 64 (for example --name my-evals).",
+        )
+    needed = ("jupyter-book", "papermill", "jupytext", "matplotlib", "django-static-mathjax")
+    try:
+        version, *_ = map(importlib.metadata.version, needed)
+    except importlib.metadata.PackageNotFoundError as missing:
+        text = f"Building the book needs {missing.name}: pip install 'repeval[book]'."
+        raise RepevalError("book-extra", text) from None
+    if version.split(".")[0] != "1":  # 2.x ends well having built nothing
+        raise RepevalError(
+            "book-version",
+            f"jupyter-book {version} is installed, and the book needs 1.x: "
+            "pip install 'jupyter-book==1.0.4.post1'.",
+        )
+
+
+@contextmanager
+def staging(home: Path):
+    """Yield a new folder inside `home`, which only one build has at a time; remove it after."""
+    with ExitStack() as held:
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            lock(home, held)
+            for stale in (home / "failed", *home.glob("stage-*")):
+                shutil.rmtree(stale, ignore_errors=True)
+            root = Path(tempfile.mkdtemp(prefix="stage-", dir=home))
+        except OSError as error:
+            what = f"The book goes to {home}, which cannot be written: {error.strerror}."
+            raise refused("cannot-write", what) from error
+        held.callback(shutil.rmtree, root, ignore_errors=True)
+        yield root
+
+
+def lock(home: Path, held: ExitStack) -> None:
+    """Lock a folder until `held` ends; the lock goes with the process, too, and is no file."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        return
+    handle = os.open(home, os.O_RDONLY)
+    held.callback(os.close, handle)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BuildFailed(
+            f"Another build of {home.name!r} is running in this folder: wait until it ends, "
+            "or build under another --name."
+        ) from None
+    except OSError:  # some network disks lock no folders
+        return
+
+
+def run_studies(names, outcomes, root: Path, size: str, seed: int, jobs: int | None) -> None:
+    """Write the tables of studies to the stage, from the store beside the books where it can."""
+    from repeval.companion.studies import result, store
+
+    kept = root.parents[1] / ".store" / "studies"
+    for name in names:
+        table = result(
+            name, outcomes, size=size, seed=seed, jobs=jobs or os.cpu_count() or 1, store=kept
+        )
+        store.write(table, root / "data" / "studies" / f"{name}.json")
+
+
+def collect_files(root: Path) -> None:
+    """Write what executed notebooks carry to the stage: figures and tables, for links, and texts.
+
+    Other pages show a glued text by ``{number}`PAGE.NAME` ``.
+    """
+    import nbformat
+
+    numbers = json.loads((root / "numbers.json").read_text(encoding="utf-8"))
+    for path in sorted((root / "notebooks").glob("*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        for output in (o for cell in cells for o in cell.get("outputs", [])):
+            metadata = output.get("metadata", {})
+            if glued := metadata.get("scrapbook"):
+                text = output["data"][f"{glued['mime_prefix']}text/plain"]
+                numbers[f"{path.stem}.{glued['name']}"] = ast.literal_eval(text)
+            if (about := metadata.get("repeval")) is None:
+                continue
+            contents = {"csv": about["csv"].encode()}
+            if "figure" in about:
+                contents["svg"] = output["data"]["image/svg+xml"].encode()
+                contents["png"] = base64.b64decode(output["data"]["image/png"])
+            (what,) = about.keys() - {"csv"}
+            for kind, content in contents.items():
+                target = root / "extra" / f"{what}s" / f"{about[what]}.{kind}"
+                if target.exists() and target.read_bytes() != content:
+                    raise ValueError(f"two {what}s are called {target.name}")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+    write(root / "numbers.json", json.dumps(numbers))
+
+
+SUMMARY = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; padding: 1rem }}
+h2 {{ font-size: 1.15rem }}
+table {{ border-collapse: collapse; display: block; overflow-x: auto }}
+p, li, td:first-child {{ overflow-wrap: anywhere }}
+td:first-child {{ min-width: 9rem; max-width: 24rem }}
+td, th {{ padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid #ddd }}
+</style></head><body>
+{body}</body></html>
+"""
+
+
+def write_summary(outcomes, analysis, root: Path) -> None:
+    """Write the answer of every condition and the report card, as Markdown and as one web page."""
+    from markdown_it import MarkdownIt
+
+    from repeval.report.screen import summary
+
+    text = summary(analysis, outcomes)
+    write(root / "summary.md", text)
+    body, title = MarkdownIt("js-default").render(text), html.escape(analysis.source.name)
+    # Markdown has no tables without a head.
+    body = body.replace("<thead>\n<tr>\n<th></th>\n<th></th>\n</tr>\n</thead>\n", "")
+    write(root / "summary.html", SUMMARY.format(title=title, body=body))
+
+
+def publish(root: Path, home: Path) -> Path:
+    """Move what was built from the stage to `home`; the old book stays until all is there."""
+    sources = (
+        "analysis.json", "summary.md", "summary.html", "data", "notebooks", "extra/figures",
+        "extra/tables", "pdf", "_build/html",
+    )  # fmt: skip
+    old = root / ".old"
+    old.mkdir()
+    for source in map(root.joinpath, sources):
+        target = home / source.name
+        if target.exists():
+            target.replace(old / source.name)
+        if source.exists():
+            source.replace(target)
+    return home / "html" / "index.html"

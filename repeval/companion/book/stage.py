@@ -1,0 +1,218 @@
+"""Lay out everything a book is built from in one folder, fitted to the data."""
+
+import hashlib
+import importlib.metadata
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from repeval.companion.book.process import BuildFailed, write
+from repeval.report.format import STAND_IN
+
+# Words of the configuration that would be false on other data.
+OTHER_CAPTIONS = {
+    "The paper, claim by claim": "Question by question",
+    "The appendices": "In more detail",
+    "Where the texts meet": "Which bootstrap, and how many runs",
+}
+FOOTER = ("Independent recomputation of", "The questions of")
+HEADER = re.compile(r"\A---\n(.*?\n)---", re.DOTALL)
+# A passage and its conditions, without another one's start inside.
+PASSAGE = re.compile(r"^% only:(.*)\n((?:(?!% only:).*\n)*?)% end(?:\n|\Z)", re.MULTILINE)
+
+
+def is_paper(outcomes) -> bool:
+    """Whether the data are the paper's, released or rebuilt."""
+    return outcomes.source.basis in ("released", "stand-in")
+
+
+def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list, dict, list]:
+    """Fill `root` with the configuration, MathJax and the pages that fit the data.
+
+    `share` has ``book``, ``notebooks``, ``_config.yml`` and ``_toc.yml``. Return the pages in order
+    and, by page, the sources of the notebooks, which are still to be executed, and the names of the
+    studies that they declare.
+    """
+    import yaml
+
+    paper = is_paper(outcomes)
+    have = {
+        "models": len(outcomes.models),
+        "conditions": len(outcomes.conditions),
+        "runs": int(outcomes.frame.groupby(["model", "condition", "problem"]).size().max()),
+    }
+
+    def fits(page: str) -> bool:
+        header = front_matter(read_page(share, page))
+        needs = header.get("requires", {})
+        if unknown := set(needs) - set(have):
+            raise BuildFailed(f"{page}.md requires {', '.join(unknown)}; known: {', '.join(have)}.")
+        enough = all(have[what] >= least for what, least in needs.items())
+        return enough and (paper or header.get("about") != "paper")
+
+    toc, pages = fit_toc(yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8")), fits)
+    shown = numbers(analysis)
+
+    def holds(condition: str) -> bool:
+        known = {"paper": paper, "other": not paper}
+        return known.get(condition, condition in pages or bool(shown.get(condition)))
+
+    shutil.copytree(
+        share / "book", root / "book", ignore=shutil.ignore_patterns("*.md", "__pycache__")
+    )
+    texts = {page: keep_passages(read_page(share, page), page, holds) for page in pages}
+    notebooks = {page: text for page, text in texts.items() if page.startswith("notebooks/")}
+    for page in texts.keys() - notebooks:
+        text = with_messages(without_conditions(texts[page]))
+        write(root / f"{page}.md", with_figures(text, analysis))
+    config = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
+    if outcomes.source.basis == "stand-in":
+        config["html"]["announcement"] = STAND_IN
+    if not paper:
+        config["title"] += f" ({title})"
+        config["html"]["extra_footer"] = config["html"]["extra_footer"].replace(*FOOTER)
+        for part in toc["parts"]:
+            part["caption"] = OTHER_CAPTIONS.get(part["caption"], part["caption"])
+    write(root / "_config.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+    write(root / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
+    write(root / "numbers.json", json.dumps(shown))
+    copy_mathjax(root / "extra" / "mathjax")
+    studies = [
+        name
+        for text in notebooks.values()
+        for name in front_matter(text).get("studies", ())
+        # Claims, which only the paper's books have, call for others.
+        if paper or f'study("{name}")' in text
+    ]
+    return pages, notebooks, list(dict.fromkeys(studies))
+
+
+def read_page(share: Path, page: str) -> str:
+    """Text of a page of the contents."""
+    try:
+        return (share / f"{page}.md").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BuildFailed(f"_toc.yml names {page}, and there is no {page}.md beside it.") from None
+
+
+def front_matter(text: str) -> dict:
+    """YAML header of a page, empty where there is none."""
+    import yaml
+
+    header = HEADER.match(text)
+    return (header and yaml.safe_load(header[1])) or {}
+
+
+def without_conditions(text: str) -> str:
+    """Drop the header lines that only staging reads."""
+    conditions = re.compile(r"^(?:about|requires|studies):.*\n", re.MULTILINE)
+    return HEADER.sub(lambda header: conditions.sub("", header[0]), text)
+
+
+def fit_toc(toc: Mapping, fits: Callable[[str], bool]) -> tuple[dict, list[str]]:
+    """Contents without the pages that do not fit, and the pages left, in order."""
+    fitting = [
+        {**part, "chapters": [c for c in part["chapters"] if fits(c["file"])]}
+        for part in toc["parts"]
+    ]
+    parts = [part for part in fitting if part["chapters"]]
+    pages = [chapter["file"] for part in parts for chapter in part["chapters"]]
+    return {**toc, "parts": parts}, [toc["root"], *pages]
+
+
+def keep_passages(text: str, page: str, holds: Callable[[str], bool]) -> str:
+    """Drop passages from ``% only: CONDITION, …`` to ``% end`` unless all conditions hold."""
+
+    def kept(passage: re.Match) -> str:
+        return passage[2] if all(holds(c.strip()) for c in passage[1].split(",")) else ""
+
+    # Blank lines in place of the passages keep the numbers of the others.
+    rest = PASSAGE.sub(lambda passage: "\n" * passage[0].count("\n"), text)
+    if stray := re.search(r"^% (?:only:.*|end)$", rest, re.MULTILINE):
+        line = rest.count("\n", 0, stray.start()) + 1
+        raise BuildFailed(f"{page}.md, line {line}: {stray[0]!r} has no counterpart.")
+    return PASSAGE.sub(kept, text)
+
+
+def numbers(analysis) -> dict:
+    """Single numbers that pages outside the notebooks show, by key.
+
+    The data's figures, and the summary of the condition reported first; `x_median`, `x_min` and
+    `x_max` where the summary has all three.
+    """
+    document = analysis.to_dict()
+    found = {**document["data"], "condition": analysis.condition}
+    for key, value in document["summary"][analysis.condition].items():
+        ends = (f"{key}_median", f"{key}_min", f"{key}_max")
+        spread = isinstance(value, list | tuple)
+        found |= zip(ends, value, strict=True) if spread else {key: value}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def with_figures(text: str, analysis) -> str:
+    """Replace lines ``% figure: MODULE.FUNCTION`` by what that function of `figures` draws."""
+    from repeval.companion.book.notebook import figure_html, images
+
+    def drawn(match: re.Match) -> str:
+        family = importlib.import_module(f"repeval.companion.plots.{match[1]}")
+        plot = getattr(family, match[2])(analysis, analysis.condition)
+        return figure_html(plot, images(plot.figure)[0], match[2], analysis.source)
+
+    return re.sub(r"^% figure: (\w+)\.(\w+)$", drawn, text, flags=re.MULTILINE)
+
+
+def with_messages(text: str) -> str:
+    """Replace the line ``% messages`` by all messages."""
+    from repeval import messages
+
+    return re.sub(r"^% messages$", lambda _: messages.page(), text, flags=re.MULTILINE)
+
+
+def save_data(outcomes, path: Path, options: Mapping) -> str:
+    """Write the canonical table and, beside it, what a table cannot say; return their hash."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    outcomes.to_csv(path)
+    about = {
+        "source": asdict(outcomes.source),
+        "policy": asdict(outcomes.policy),
+        "notices": [asdict(notice) for notice in outcomes.notices],
+        "analyze": dict(options),
+    }
+    beside = json.dumps(about, indent=1)
+    write(path.with_suffix(".json"), beside)
+    return hashlib.sha256(path.read_bytes() + beside.encode()).hexdigest()
+
+
+def load_data(path: Path, name: str) -> tuple:
+    """Read back what `save_data` wrote: outcomes and options; or any table that stands alone."""
+    from repeval import load
+    from repeval.io.outcomes import Policy, Source
+    from repeval.messages import Notice
+
+    beside = Path(path).with_suffix(".json")
+    if not beside.exists():
+        return load(path, name=name), {}
+    about = json.loads(beside.read_text(encoding="utf-8"))
+    policy, source = about["policy"], about["source"]
+    policy["columns"] = tuple(map(tuple, policy["columns"]))
+    source["excluded"] = tuple(source["excluded"])
+    roles = ("model", "condition", "problem", "run", "outcome")
+    outcomes = replace(
+        # Named outright: a label may be called like another spelling of a role.
+        load(path, columns={role: role for role in roles}, missing="keep"),
+        source=Source(**source),
+        policy=Policy(**policy),
+        notices=tuple(Notice(**notice) for notice in about["notices"]),
+    )
+    return outcomes, about["analyze"]
+
+
+def copy_mathjax(folder: Path) -> None:
+    """Copy the one MathJax file from the package that carries it as data."""
+    files = importlib.metadata.files("django-static-mathjax") or []
+    source = next(f for f in files if f.as_posix().endswith("/es5/tex-svg.js"))
+    folder.mkdir(parents=True)
+    shutil.copyfile(source.locate(), folder / "tex-svg.js")

@@ -1,0 +1,20 @@
+"""The texts' claims, recomputed: what holds, what differs, and what nobody can check here."""
+
+from repeval.companion.ledger import (  # noqa: F401  (they register their functions)
+    appendix_c,
+    appendix_e,
+    appendix_f,
+    appendix_g,
+    appendix_h,
+    bs,
+    bs_formulas,
+    formulas,
+    mmlu,
+    table6,
+    vc,
+)
+from repeval.companion.ledger.entries import Claim, claims
+from repeval.companion.ledger.judge import Verdict, counts, verdicts
+from repeval.companion.ledger.scorecard import legend, place, table
+
+__all__ = ["Claim", "Verdict", "claims", "counts", "legend", "place", "table", "verdicts"]

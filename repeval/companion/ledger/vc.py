@@ -1,0 +1,275 @@
+"""The variance-ceiling paper's figures (VC 1 to 6, Appendix B) from an analysis."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from statistics import mean, median
+from typing import Any
+
+import numpy as np
+
+from repeval.companion.ledger.entries import paper
+from repeval.companion.ledger.judge import claim
+from repeval.companion.ledger.results import Results, refusal
+from repeval.stats.allocation import cost_ratio_for, optimal_runs, relative_width
+from repeval.stats.betabinomial import fit_beta_binomial
+from repeval.stats.random_state import keyed_generator
+from repeval.stats.ranking import resampled_scores
+
+
+def ends(values: Any) -> list[Any]:
+    """Return the smallest and the largest value."""
+    values = list(values)
+    return [min(values), max(values)]
+
+
+# What is taken of the clean systems' figures, and how prices move, by the words of the ids.
+OF = {"min": min, "median": median, "max": max, "range": ends}
+AS_DEAR = {"10x": 10, "tenth": 0.1}
+
+
+# Sections 3 and 4: the systems and their data, counted
+
+
+def tiers(r: Results, *dropped: str) -> list[str]:
+    """Return the difficulty of every problem collected, less those named."""
+    if "difficulty" not in r.whole.labels:
+        raise refusal("the data have no column difficulty")
+    return [str(tier).lower() for tier in r.whole.labels["difficulty"].drop([*dropped])]
+
+
+def product(*keys: str) -> Callable[[Results], int]:
+    """Return the function that multiplies what the paper prints."""
+    return lambda _: math.prod(paper()[f"vc-{key}"].value for key in keys)
+
+
+def planned(r: Results) -> int:
+    """Multiply systems, conditions, problems and runs of the data."""
+    data = r.whole
+    return len(data.models) * len(data.conditions) * len(data.problems) * r.n_runs
+
+
+claim("vc-s4-missing")(lambda r: planned(r) - len(r.whole.frame))
+claim("vc-s4-requests")(product("s4-models", "abs-prompts", "s4-n-collected", "s4-runs"))
+claim("vc-s4-analysed")(product("s4-models", "abs-prompts", "s4-n-common", "s4-runs"))
+claim("vc-s51-pooled-n")(product("s4-n-common", "s4-runs"))
+claim("vc-s3-positive")(lambda r: [sum(s.between > 0 for s in r.systems()), len(r.systems())])
+claim("vc-s4-models", "vc-abs-models")(lambda r: len(r.outcomes.models))
+claim("vc-s4-excluded")(lambda r: len(r.systems()) - len(r.clean()))
+claim("vc-abs-prompts")(lambda r: len(r.outcomes.conditions))
+claim("vc-lim-systems")(lambda r: [len(r.clean()), len(r.systems()) - len(r.clean())])
+claim("vc-s4-n-collected")(lambda r: len(r.whole.problems))
+claim("vc-s4-runs", "vc-abs-runs")(lambda r: r.n_runs)
+claim("vc-s4-judged")(lambda r: len(r.whole.frame))
+claim("vc-s4-n-common", "vc-abs-problems", "vc-lim-n", "vc-ab-n")(
+    lambda r: len(r.outcomes.problems)
+)
+claim("vc-abs-judged-runs")(lambda r: len(r.outcomes.frame))
+claim("vc-s4-difficulty")(lambda r: [tiers(r).count(t) for t in ("easy", "medium", "hard")])
+claim("vc-s4-hard-dropped")(lambda r: tiers(r, *r.outcomes.problems).count("hard"))
+
+
+@claim("vc-s4-id-range")
+def id_range(r: Results) -> list[int]:
+    """Read the first and the last problem number off the ids."""
+    if r.outcomes.source.basis == "stand-in":
+        raise refusal("the stand-in's problem numbers are invented")
+    return ends(int(number) for p in r.whole.problems if (number := re.sub(r"\D", "", p)))
+
+
+@claim("vc-s4-max-change")
+def max_change(r: Results) -> float:
+    """Compare every score before and after the incomplete problem is dropped, in points."""
+    whole, kept = (
+        np.array([data.system(*system).rate.mean() for system in r.outcomes.systems])
+        for data in (r.whole, r.outcomes)
+    )
+    return 100 * np.abs(whole - kept).max()
+
+
+# Section 5.1: intervals, pairs and ranks
+
+
+def width(r: Results, name: str) -> np.ndarray:
+    """Return the width of an interval of every clean system."""
+    return np.ptp([limits[name] for limits in r.values("intervals")], axis=1)
+
+
+def unresolved(pairs: list[Any]) -> list[int]:
+    """Count the pairs that the two-level law leaves open, and all."""
+    return [sum(not p.two_level.resolved for p in pairs), len(pairs)]
+
+
+def spans(r: Results) -> list[int]:
+    """Return the positions that each two-level rank interval covers, both ends included."""
+    rows = [row.two_level for row in r.analysis.ranks if row.condition == r.condition]
+    return [hi - lo + 1 for lo, hi in (row.rank_interval for row in rows)]
+
+
+claim("vc-s51-narrow-range")(lambda r: ends(width(r, "two_level") / width(r, "pooled_wilson")))
+claim("vc-s51-icc-{of}", "vc-s2-icc-{of}", "vc-ab-detailed-icc")(
+    lambda r, of="median": OF[of](r.values("icc"))
+)
+claim("vc-s51-deff-pred")(lambda r: math.sqrt(1 + (r.n_runs - 1) * median(r.values("icc"))))
+claim(
+    "vc-s51-unresolved", "vc-abs-unresolved", "vc-s1-unresolved", "vc-fig1-unresolved",
+    "vc-s6-unresolved",
+)(lambda r: unresolved(r.adjacent))  # fmt: skip
+claim("vc-s51-top-three")(lambda r: unresolved(r.adjacent[:2]))
+claim("vc-s51-resolved-pairs")(
+    lambda r: [f"{p.model_a} > {p.model_b}" for p in r.adjacent if p.two_level.resolved]
+)
+claim("vc-s51-rank-span")(lambda r: ends(span for span in spans(r) if span > 1))
+claim("vc-s51-rank-single")(lambda r: spans(r).count(1))
+
+
+@claim("vc-s51-narrow-median", "vc-abs-pooled-too-narrow", "vc-s1-narrow-median")
+def too_narrow(r: Results) -> float:
+    """Divide the two-level by the pooled Wilson width, median over the clean systems."""
+    return median(width(r, "two_level") / width(r, "pooled_wilson"))
+
+
+@claim("vc-s51-wide-median", "vc-abs-pooled-too-wide", "vc-s1-wide-median")
+def too_wide(r: Results) -> float:
+    """Divide the pooled Wilson by the fixed-benchmark width, median over the clean systems."""
+    return median(width(r, "pooled_wilson") / width(r, "fixed_normal"))
+
+
+@claim("vc-s6-misstates")
+def misstates(r: Results) -> float:
+    """Take the two factors, too narrow and too wide; of them the one further from the claim."""
+    says = paper()["vc-s6-misstates"].value
+    return max(too_narrow(r), too_wide(r), key=lambda factor: abs(factor - says))
+
+
+@claim("vc-s51-p-gpt41")
+def lead_of_pair(r: Results) -> float:
+    """Take the share of two-level resamples, by the exact law, in which the first leads."""
+    a, b = re.search(r"P\((.+?) > (.+?)\)", paper()["vc-s51-p-gpt41"].quantity).groups()
+    pair = r.analysis.pair(r.condition, a, b)
+    law = pair.two_level
+    return law.p_greater if pair.model_a == a else 1 - law.p_greater - law.p_tie
+
+
+@claim("vc-s51-seeds-13")
+def seeds_with_one_more(r: Results) -> tuple[list[int], float]:
+    """Repeat the paper's Monte Carlo with as many seeds; count those with one pair more."""
+    n_seeds, replicates = paper()["vc-s51-seeds-13"].value[1], paper()["vc-ad-B"].value
+    one_more = paper()["vc-s51-unresolved"].value[0] + 1
+    samples = r.outcomes.common(r.condition)[0]
+    ordered = [samples[row.model] for row in r.analysis.ranked(r.condition)]
+    more = 0
+    for seed in range(n_seeds):
+        rng = keyed_generator(r.analysis.settings.seed, "vc-s51-seeds-13", seed)
+        draws = resampled_scores(ordered, "two_level", replicates, rng)
+        # Equal totals may leave a difference of 1e-17.
+        gaps = np.round(draws[:, :-1] - draws[:, 1:], 12)
+        low, high = np.quantile(gaps, [0.025, 0.975], axis=0, method="inverted_cdf")
+        more += int(((low <= 0) & (high >= 0)).sum() == one_more)
+    share = more / n_seeds
+    return [more, n_seeds], math.sqrt(n_seeds * share * (1 - share))
+
+
+@claim("vc-s51-pooled-separates")
+def pooled_separates(r: Results) -> int:
+    """Count neighbours whose pooled Wilson intervals do not overlap."""
+    limits = {s.model: s.intervals["pooled_wilson"] for s in r.systems()}
+    return sum(limits[p.model_a][0] > limits[p.model_b][1] for p in r.adjacent)
+
+
+# Section 5.2: components
+
+
+def shifts(r: Results) -> np.ndarray:
+    """Return how far the ceilings of the clean systems move between the two conditions."""
+    here, there = (r.values("ceiling", c) for c in r.outcomes.conditions)
+    return np.abs(here - there)
+
+
+claim(
+    "vc-abs-ceiling-{of}", "vc-s1-ceiling-{of}", "vc-s52-ceiling-{of}", "vc-lim-ceiling-{of}",
+    "vc-fig2-dashed", "vc-ab-detailed-ceiling",
+)(lambda r, of="median": OF[of](r.values("ceiling")))  # fmt: skip
+claim("vc-s52-aleatoric-{of}")(lambda r, of: OF[of](r.values("aleatoric_share")))
+claim(
+    "vc-s52-narrowing-median", "vc-abs-narrowing-median", "vc-s1-narrowing-median",
+    "vc-s6-narrowing-median",
+)(lambda r: 1 - 1 / math.sqrt(median(r.values("ceiling"))))  # fmt: skip
+claim(
+    "vc-abs-narrowing-{of}", "vc-s1-narrowing-{of}", "vc-s52-narrowing-{of}", "vc-s6-narrowing-{of}"
+)(lambda r, of: OF[of](r.values("max_narrowing")))
+claim("vc-s52-unanimous-{n}")(
+    lambda r, n: next(
+        mean(s.constant_share for s in rows)
+        for rows in (r.systems(), r.clean())
+        if len(rows) == int(n)
+    )
+)
+claim("vc-s52-shift-{of}")(lambda r, of: OF[of](shifts(r)))
+
+
+# Section 5.3: what to buy, always from unrounded ratios
+
+
+@claim("vc-s53-ratio-of-medians")
+def ratio(r: Results) -> float:
+    """Divide the medians over the clean systems."""
+    return median(r.values("within")) / median(r.values("between"))
+
+
+@claim("vc-s53-median-ratio")
+def median_ratio(r: Results) -> float:
+    """Take the median over the clean systems."""
+    return median(1 / r.values("icc") - 1)
+
+
+@claim("vc-s53-r5-optimal")
+def cost(r: Results) -> float:
+    """Find the cost ratio at which R* is the number of runs made."""
+    return cost_ratio_for(ratio(r), r.n_runs)
+
+
+claim("vc-s53-rstar-coef")(lambda r: optimal_runs(ratio(r), 1))
+claim("vc-s53-rstar-coef-alt")(lambda r: optimal_runs(median_ratio(r), 1))
+claim("vc-s53-breakeven")(lambda r: cost_ratio_for(ratio(r), 1))
+claim("vc-s53-r5-optimal-alt")(lambda r: cost_ratio_for(median_ratio(r), r.n_runs))
+claim("vc-s53-rstar-{as_dear}")(
+    lambda r, as_dear: optimal_runs(ratio(r), AS_DEAR[as_dear] * cost(r))
+)
+claim("vc-s53-penalty-{as_dear}")(
+    lambda r, as_dear: float(relative_width(r.n_runs, ratio(r), AS_DEAR[as_dear] * cost(r))) - 1
+)
+
+
+@claim("vc-s53-flat-side")
+def flat_side(r: Results) -> str:
+    """Compare the excess width at R* times, and R* divided by, 2, 3 and 10."""
+    factors = np.array([2.0, 3.0, 10.0])
+    over, under = (relative_width(r.n_runs * f, ratio(r), cost(r)) for f in (factors, 1 / factors))
+    if np.allclose(over, under, rtol=1e-9):
+        return "neither: symmetric in log(R/R*) at given prices"
+    return "over-repetition" if (over < under).all() else "under-repetition"
+
+
+# Limitations and Appendix B
+
+
+def minimal(r: Results, name: str) -> np.ndarray:
+    """Return a figure of every clean system under the other condition."""
+    return r.values(name, next(c for c in r.outcomes.conditions if c != r.condition))
+
+
+claim("vc-ab-minimal-{name}")(
+    lambda r, name: ends(minimal(r, "ceiling")) if name == "range" else median(minimal(r, name))
+)
+claim("vc-lim-mde")(lambda r: 100 * median(row.mdd for row in r.analysis.condition_pairs))
+
+
+@claim("vc-lim-beta", "vc-ab-beta-small")
+def largest_shape(r: Results) -> float:
+    """Match a Beta to every system as the paper does; take the largest alpha or beta."""
+    samples = (r.outcomes.system(model, r.condition) for model in r.outcomes.models)
+    fits = [fit_beta_binomial(sample, method="paper") for sample in samples]
+    return max(max(fit.alpha, fit.beta) for fit in fits)

@@ -1,0 +1,137 @@
+"""One score, two questions, and the widths of all intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from repeval.companion.plots import style
+from repeval.companion.plots.style import Plot
+from repeval.report import format as report
+
+if TYPE_CHECKING:
+    from repeval.report.analysis import Analysis
+
+# Plain words, with the letters of VC Appendix D.
+WORDS = {
+    "pooled_wilson": "(a) all runs as independent",
+    "two_level": "(b) problems and runs redrawn",
+    "one_level": "(b′) problems redrawn",
+    "clustered_normal": "(b″) normal, over problems",
+    "clustered_wilson": "Wilson at effective size",
+    "fixed_normal": "(c) normal, run noise",
+    "fixed_bootstrap": "(c′) runs redrawn",
+    "fixed_t": "Student's t, run noise",
+}
+FIXED = ("fixed_normal", "fixed_bootstrap", "fixed_t")
+
+
+@style.styled
+def two_questions(analysis: Analysis, condition: str) -> Plot:
+    """Draw each score with its interval for these problems and for new ones.
+
+    The interval that counts all runs as independent is the thin grey line below.
+
+    References
+    ----------
+    VC sections 3 ("Estimand caveat") and 5.1.
+    """
+    ranked = analysis.ranked(condition)
+    shown = ranked[: style.MOST]
+    lines = (
+        ("fixed_t", "these problems", style.THESE, 6, -0.05),
+        (report.shown_interval(shown[0]), "new ones like them", style.NEW, 2.2, -0.05),
+        ("pooled_wilson", "all runs as independent", style.GREY, 1.6, 0.27),
+    )
+    data = pd.DataFrame(
+        [(s.model, s.mean, name, *s.intervals[name])
+         for s in shown for name, *_ in lines if s.intervals[name]],
+        columns=["model", "mean", "interval", "low", "high"],
+    )  # fmt: skip
+    figure, axes = style.canvas(len(shown), each=0.3, rest=1.15)
+    means = [s.mean for s in shown]
+    low, high = max(0.0, min(*means, data["low"].min())), min(1.0, max(*means, data["high"].max()))
+    pad = 0.03 * max(high - low, 0.1)
+    axes.set_xlim(100 * (low - pad), 100 * (high + pad))
+    for i, s in enumerate(shown):
+        for name, _, colour, lw, dy in lines:
+            style.span(axes, i + dy, s.intervals[name], colour, width=lw, unit=100)
+        axes.plot([100 * s.mean], [i - 0.05], "o", color="white", mec=style.INK, ms=4.5)
+    models = [s.model for s in shown]
+    style.label_rows(axes, style.marked(models, analysis.excluded))
+    axes.set_xlabel(f"score, % (intervals at {style.level(analysis)})")
+    axes.grid(axis="x")
+    axes.set_axisbelow(True)
+    for name, word, colour, lw, _ in lines:
+        if name in set(data["interval"]):
+            axes.plot([], [], color=colour, lw=lw, label=word)
+    figure.legend(loc="outside upper left", ncols=3, columnspacing=1.2, handlelength=1.6)
+    sure = report.precision(analysis, condition).items()
+    text = "; ".join(f"on {what}: {width.replace('+-', '±')}" for what, width in sure)
+    return style.plot(
+        figure,
+        data,
+        "Same scores, two questions:",
+        f"{text}.",
+        f"Scores of {report.count(len(shown), 'model')}, the best on top, with intervals for "
+        f"{', '.join(word for name, word, *_ in lines if name in set(data['interval']))}:",
+        style.left_out(shown, ranked),
+        style.starred(models, analysis.excluded),
+    )
+
+
+@style.styled
+def widths(analysis: Analysis, condition: str) -> Plot:
+    """Draw the width of each named interval over that of the pooled one, a dot for a model.
+
+    Scores that are not pass or fail have no pooled interval; the normal one over problems then
+    takes its place.
+
+    References
+    ----------
+    VC section 5.1 and Appendix D.
+    """
+    systems = report.counted(analysis, condition)
+    wide = pd.DataFrame(
+        [[report.width(s, name) for name in WORDS] for s in systems], columns=[*WORDS], dtype=float
+    )
+    whole = wide.columns[wide.notna().all()]
+    base = next((name for name in ("pooled_wilson", "clustered_normal") if name in whole), None)
+    if base is None:
+        return style.empty("No interval has a width to compare: no outcome differs.")
+    wide = wide.div(wide[base], axis=0).dropna(axis="columns", how="all")
+    middle = wide.median()
+    figure, axes = style.canvas(len(middle), each=0.36, rest=1.0)
+    for i, name in enumerate(wide):
+        colour = style.THESE if name in FIXED else style.NEW
+        colour = style.GREY if name == "pooled_wilson" else colour
+        values = wide[name].dropna()
+        axes.plot(values, np.full(len(values), i), "o", color=colour, alpha=0.5, ms=6, mew=0)
+        axes.plot([middle[name]] * 2, [i - 0.3, i + 0.3], color=colour, lw=2.5)
+        axes.annotate(
+            f"{middle[name]:.2f}", (1.01, i), xycoords=("axes fraction", "data"), va="center",
+            fontsize=9,
+        )  # fmt: skip
+    style.label_rows(axes, [WORDS[name] for name in wide])
+    axes.axvline(1, color=style.GREY, lw=0.8, zorder=0)
+    low, high = wide.min(axis=None), wide.max(axis=None)
+    style.log_axis(axes, min(0.45, low / 1.15), max(2.2, high * 1.15))
+    letter = WORDS[base].split()[0]
+    axes.set_xlabel(f"width, where {letter} has 1")
+    new = "clustered_wilson" if "clustered_wilson" in wide else "clustered_normal"
+    text = f"For new problems the median width is {middle[new]:.2f} times that of {letter}"
+    text += f", for these problems {middle['fixed_t']:.2f} times." if "fixed_t" in wide else "."
+    blue = ", these problems blue" if {*FIXED} & {*wide} else ""
+    if missing := len(WORDS) - len(middle):
+        text += f" {missing} of the {len(WORDS)} intervals do not exist for these data."
+    data = wide.assign(model=[s.model for s in systems])
+    return style.plot(
+        figure,
+        data.melt("model", var_name="interval", value_name="relative_width").dropna(),
+        f"Widths of the named intervals: new problems orange{blue}; a dot for each model, a bar "
+        "and a number for the median.",
+        text,
+        f"One row of dots for each of {len(middle)} intervals.",
+    )

@@ -1,0 +1,1 @@
+"""Sentences and tables that only pages of the book show."""

@@ -1,5 +1,0 @@
-"""Figures of the book: each function draws one idea from an analysis and returns a `Plot`."""
-
-from repeval.figures.style import Plot
-
-__all__ = ["Plot"]

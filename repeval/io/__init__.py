@@ -1,0 +1,1 @@
+"""From anything that holds judged runs to `Outcomes`: tables, logs, and what is odd about them."""

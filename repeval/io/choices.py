@@ -1,0 +1,94 @@
+"""Raw responses to multiple-choice questions to a tidy table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from repeval.io.extraction import extract_choice
+from repeval.io.files import Table, rows_text
+from repeval.io.names import KEYS
+from repeval.io.parse import label_text, part_of, refuse_duplicates
+from repeval.messages import Notice, refused
+
+__all__ = ["judged"]
+
+# No column of a file is called so: names are stripped.
+OUTCOME = " outcome of the response"
+
+
+def judged(
+    tables: Sequence[Table], mapping: Mapping[str, str], notices: list[Notice]
+) -> pd.DataFrame:
+    """Return the runs in tables of responses, with the outcome that the letter found in each has.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        Columns `response`, a text, and `answer` or `target`, the right letter from A to J; all
+        others as in any table, but an outcome is not needed and counts as a label.
+    mapping : mapping
+        Column of each role that its name does not tell.
+    notices : list of Notice
+        What was assumed is added.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, condition, problem, run, outcome, status, labels, and `extracted`: the
+        letter. A response without one is wrong, and its status "no answer"; without an outcome
+        are only runs that have an error and no response.
+
+    References
+    ----------
+    BS, "Answer extraction".
+    """
+    parts, letters, empty = [], [], []
+    for table in tables:
+        response, right = _column(table, "response"), _column(table, "answer", "target")
+        texts = [label_text(value) for value in table.columns[response]]
+        odd = [
+            t != "" and not isinstance(v, str)
+            for t, v in zip(texts, table.columns[response], strict=True)
+        ]
+        if any(odd):
+            what = f"the response (column {response}) is no text in"
+            where = rows_text(table.rows, np.flatnonzero(odd))
+            raise refused("no-choices", f"{table.name}: {what} {where}.")
+        answers = np.array([label_text(v).strip().upper() for v in table.columns[right]])
+        if (bad := ~np.isin(answers, list("ABCDEFGHIJ"))).any():
+            where = rows_text(table.rows, np.flatnonzero(bad))
+            what = f"the right answer (column {right}) is no letter from A to J in {where}"
+            raise refused("no-choices", f"{table.name}: {what} ({answers[bad][0][:40]!r}).")
+        found = [extract_choice(text) or "" for text in texts]
+        columns = {c: values for c, values in table.columns.items() if c != response}
+        columns[OUTCOME] = (answers == found).astype(object)
+        roles = {**mapping, "outcome": OUTCOME}
+        parts.append(part_of(replace(table, columns=columns), roles, notices))
+        letters += found
+        empty += [not text.strip() for text in texts]
+    rows = pd.concat([part.rows for part in parts], ignore_index=True)
+    labels = pd.concat([part.labels for part in parts], ignore_index=True).fillna("")
+    refuse_duplicates(rows, labels, parts)
+    blank, error = np.array(empty), rows["error"].to_numpy()
+    lost = error & blank
+    wrong = (np.array(letters) == "") & ~lost
+    if wrong.any():
+        text = f"{wrong.sum():,} of {(~lost).sum():,} responses give no letter"
+        none = f", {(wrong & blank).sum():,} of them because they are empty"
+        notices.append(Notice("no-answer", f"{text}{none * bool((wrong & blank).any())}."))
+    rows["outcome"] = rows["outcome"].astype(object).mask(lost)
+    rows["status"] = np.select([error, wrong], ["error", "no answer"], "")
+    return rows[[*KEYS, "outcome", "status"]].join(labels.assign(extracted=letters))
+
+
+def _column(table: Table, *names: str) -> str:
+    """Return the one column with one of these names."""
+    found = [column for column in table.columns if column.strip().lower() in names]
+    if len(found) != 1:
+        what = f"columns {' and '.join(found)}" if found else f"no column {' or '.join(names)}"
+        raise refused("no-choices", f"{table.name} has {what}.")
+    return found[0]

@@ -1,0 +1,81 @@
+"""Logs or raw responses to a tidy table; nothing is decided about runs without an outcome."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from repeval.io.choices import judged
+from repeval.io.columns import Columns, parse_columns
+from repeval.io.files import read
+from repeval.io.readers import find, merge
+from repeval.messages import Notice, RepevalError, refused, some
+
+__all__ = ["convert"]
+
+
+def convert(
+    paths: str | Path | Iterable[str | Path],
+    target: str | Path,
+    *,
+    scorer: str | None = None,
+    format: str | None = None,
+    choices: bool = False,
+    columns: Columns = None,
+) -> tuple[bytes, list[Notice]]:
+    """Return logs, or raw responses, as the bytes of a CSV or Parquet table, and what was assumed.
+
+    Parameters
+    ----------
+    paths : path or several
+        As in `repeval.load`; tables are refused, or, with `choices`, logs.
+    target : path
+        Where the table is to be written; it tells the kind, and is refused if it is an input.
+    scorer, format : str, optional
+        As in `repeval.load`.
+    choices : bool
+        Read tables of responses to multiple-choice questions; see `choices.judged`.
+    columns : str, mapping or iterable, optional
+        As in `repeval.load`, for `choices`.
+
+    Raises
+    ------
+    RepevalError
+        As `repeval.load`, but scores may lie outside 0 to 1: `outcome` is as the logs have it.
+    """
+    target = Path(target)
+    if target.suffix not in (".csv", ".parquet"):
+        raise RepevalError("bad-option", f"-o {target}: the name must end in .csv or .parquet.")
+    found = find(paths, format)
+    if choices and (found.reader or scorer):
+        raise refused("no-choices", f"{some(found.roots)}: --choices is not for logs and scorers.")
+    if not choices and columns:
+        raise RepevalError("bad-option", "--columns goes with --choices: logs need none.")
+    if not choices and not found.reader:
+        raise refused("no-logs", f"{some(found.roots)}: these are no logs.")
+    for path, _ in found.files:
+        if path.resolve() in (target.resolve(), *target.resolve().parents):
+            raise RepevalError("bad-option", f"-o {target} is one of the inputs; name another file")
+    notices: list[Notice] = []
+    if choices:
+        raw = [read(path, model, format) for path, model in found.files]
+        table = judged(raw, parse_columns(columns), notices)
+    else:
+        tables = merge.tables(found, scorer, notices)
+        table = pd.concat([pd.DataFrame(table.columns) for table in tables], ignore_index=True)
+    buffer = io.BytesIO()
+    if target.suffix == ".csv":
+        # A score of 1.0 is a pass; quotes keep a lone carriage return inside a name safe.
+        whole = table["outcome"].isin([0.0, 1.0])
+        table["outcome"] = table["outcome"].mask(whole, (table["outcome"] == 1).astype(int))
+        table.to_csv(buffer, index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    else:
+        try:
+            table.astype({"outcome": float}).to_parquet(buffer, index=False)
+        except ImportError:
+            raise refused("needs-pyarrow", f"{target.name}: Parquet needs pyarrow.") from None
+    return buffer.getvalue(), notices

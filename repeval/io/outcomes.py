@@ -1,0 +1,294 @@
+"""Outcomes of many systems on many problems, and the policies they were read with."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import gzip
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from repeval.io.checks import findings
+from repeval.io.names import KEYS, check_names, in_order
+from repeval.io.provenance import Policy, Source
+from repeval.messages import Notice, RepevalError, refused
+from repeval.stats.sample import Sample, from_scores
+
+__all__ = ["Outcomes", "Policy", "Source"]
+
+System = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """A tidy table of judged runs.
+
+    A *system* is a model under a condition. Names that are not in the data are refused.
+
+    Attributes
+    ----------
+    models, conditions, problems : tuple of str
+        Names, numbers in numerical and other names in alphabetical order. `problems` are those
+        of any system, also where all runs were errors.
+    frame : DataFrame
+        Columns model, condition, problem, run (text) and outcome (float in [0, 1]), sorted.
+    labels : DataFrame
+        Further columns with one value per problem (text), indexed by problem.
+    source : Source
+    policy : Policy
+    notices : tuple of Notice
+    errored : DataFrame
+        Columns model, condition, problem, run of the rows that have no outcome.
+    """
+
+    models: tuple[str, ...]
+    conditions: tuple[str, ...]
+    problems: tuple[str, ...]
+    frame: pd.DataFrame = field(repr=False)
+    labels: pd.DataFrame = field(repr=False)
+    source: Source
+    policy: Policy
+    notices: tuple[Notice, ...]
+    errored: pd.DataFrame = field(repr=False)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        labels: pd.DataFrame | None = None,
+        *,
+        source: Source | None = None,
+        policy: Policy | None = None,
+        notices: Sequence[Notice] = (),
+        errored: pd.DataFrame | None = None,
+    ) -> Outcomes:
+        """Sort a clean table (see `frame`) and add the notices that follow from counting."""
+        errored = frame.iloc[:0][KEYS] if errored is None else errored[KEYS]
+        names = {key: in_order(frame[key].unique()) for key in KEYS}
+        names["problem"] = in_order([*names["problem"], *errored["problem"].unique()])
+        order = np.lexsort([pd.Index(names[k]).get_indexer(frame[k]) for k in reversed(KEYS)])
+        index = pd.Index(names["problem"], dtype=object, name="problem")
+        new = cls(
+            *(names[key] for key in KEYS[:3]),
+            frame[[*KEYS, "outcome"]].iloc[order].reset_index(drop=True),
+            pd.DataFrame(index=index) if labels is None else labels.reindex(index),
+            source or Source(n_rows=len(frame)),
+            policy or Policy(missing="keep"),
+            (),
+            errored.sort_values(KEYS, ignore_index=True),
+        )
+        return new._noticed(notices)
+
+    @classmethod
+    def from_cells(
+        cls,
+        problems: Sequence[str],
+        cells: dict[System, tuple[np.ndarray, Sample]],
+        *,
+        source: Source,
+        policy: Policy,
+        notices: Sequence[Notice] = (),
+    ) -> Outcomes:
+        """Build outcomes from counts alone: `frame` is empty, and nothing that needs it works.
+
+        `cells` holds each system's positions in `problems`, in any order, and its sample.
+        """
+        names = in_order(problems)
+        place = pd.Index(names, dtype=object).get_indexer(problems)
+        models, conditions = (in_order(s[i] for s in cells) for i in (0, 1))
+        empty = pd.DataFrame(columns=[*KEYS, "outcome"], dtype=object)
+        labels = pd.DataFrame(index=pd.Index(names, dtype=object, name="problem"))
+        new = cls(
+            models, conditions, names, empty, labels, source, policy, (), empty[KEYS]
+        )  # fmt: skip
+        found = {}
+        for system in sorted(cells, key=lambda s: (models.index(s[0]), conditions.index(s[1]))):
+            codes, sample = place[cells[system][0]], cells[system][1]
+            order = np.argsort(codes)
+            found[system] = codes[order], sample.take(order)
+        new.__dict__["_cells"] = found
+        return new._noticed(notices)
+
+    def _noticed(self, notices: Sequence[Notice]) -> Outcomes:
+        # Where later runs were left out, that there is one is no news, and no fault of the data.
+        said = {"single-run"} if "adaptive-stopping" in {n.code for n in notices} else set()
+        found = (n for n in self._found if n.code not in said)
+        # A copy with the notices would count everything again.
+        object.__setattr__(self, "notices", (*notices, *found))
+        return self
+
+    def rows(self) -> pd.DataFrame:
+        """Return `frame`, which large tables do not have."""
+        if self.frame.empty:
+            what = f"{self.source.name}: single rows and labels are needed."
+            raise refused("large-table", what)
+        return self.frame
+
+    @functools.cached_property
+    def _cells(self) -> dict[System, tuple[np.ndarray, Sample]]:
+        """Every system's problems (positions in `problems`) and its sample over them."""
+        problem = pd.Index(self.problems, dtype=object).get_indexer(self.frame["problem"])
+        outcome = self.frame["outcome"].to_numpy(float)
+        sizes = self.frame.groupby(KEYS[:2], sort=False).size()
+        cells = {}
+        for system, end, n in zip(sizes.index, sizes.cumsum(), sizes, strict=True):
+            codes, runs = np.unique(problem[end - n : end], return_counts=True)
+            scores = np.full((len(codes), runs.max()), np.nan)
+            scores[np.arange(runs.max()) < runs[:, None]] = outcome[end - n : end]
+            cells[system] = codes, from_scores(scores)
+        return cells
+
+    @functools.cached_property
+    def _found(self) -> tuple[Notice, ...]:
+        return tuple(findings(self))
+
+    @functools.cached_property
+    def _planned(self) -> pd.Series:
+        rows = pd.concat([self.frame[KEYS], self.errored])
+        return rows.groupby(KEYS[:3]).size().groupby(KEYS[:2]).max()
+
+    @property
+    def binary(self) -> bool:
+        """Whether every outcome is 0 or 1."""
+        return all(sample.binary for _, sample in self._cells.values())
+
+    @property
+    def systems(self) -> tuple[System, ...]:
+        """The (model, condition) pairs that have outcomes, conditions within models."""
+        return tuple(self._cells)
+
+    def has(self, model: str, condition: str) -> bool:
+        """Tell whether the system has outcomes."""
+        return (model, condition) in self._cells
+
+    def system(self, model: str, condition: str) -> Sample:
+        """Return a system's sample, over the problems it has at least one run of."""
+        return self._cell(model, condition)[1]
+
+    def system_problems(self, model: str, condition: str) -> tuple[str, ...]:
+        """Return the problems of `system`, in the same order."""
+        return self._names(self._cell(model, condition)[0])
+
+    def pair(self, a: System, b: System) -> tuple[Sample, Sample, tuple[str, ...]]:
+        """Return two systems on their common problems, and these problems, at least two."""
+        (first, one), (second, two) = self._cell(*a), self._cell(*b)
+        if not np.array_equal(first, second):
+            first, i, j = np.intersect1d(first, second, assume_unique=True, return_indices=True)
+            one, two = one.take(i), two.take(j)
+        if len(first) < 2:
+            names = [repr(m) if c == "default" else f"{m!r} ({c})" for m, c in (a, b)]
+            what = f"{' and '.join(names)} have {len(first)} problems in common."
+            raise refused("no-common-problems", what)
+        return one, two, self._names(first)
+
+    def common(self, condition: str) -> tuple[dict[str, Sample], tuple[str, ...]]:
+        """Return the samples of all models of a condition on the problems all of them have.
+
+        With fewer than two such problems both are empty.
+        """
+        check_names("unknown-condition", [condition], self.conditions)
+        cells = {m: self._cells[m, condition] for m in self.models if self.has(m, condition)}
+        shared = functools.reduce(np.intersect1d, [codes for codes, _ in cells.values()])
+        if len(shared) < 2:
+            return {}, ()
+        samples = {m: sample.take(np.isin(codes, shared)) for m, (codes, sample) in cells.items()}
+        return samples, self._names(shared)
+
+    def planned_runs(self, model: str, condition: str) -> int:
+        """Return the most runs of any problem of the system, errors included."""
+        sample = self.system(model, condition)
+        if not len(self.errored):
+            return int(sample.runs.max())
+        return int(self._planned[model, condition])
+
+    def missing_runs(self, model: str, condition: str) -> int:
+        """Return how many runs the system lacks for `planned_runs` on every problem."""
+        recorded = int(self.system(model, condition).runs.sum())
+        return self.planned_runs(model, condition) * len(self.problems) - recorded
+
+    def missing_bounds(self, model: str, condition: str) -> tuple[float, float] | None:
+        """Return the score if all missing runs had failed, and if all had passed.
+
+        Over all `problems`; None where nothing is missing.
+        """
+        sample, missing = self.system(model, condition), self.missing_runs(model, condition)
+        if not missing:
+            return None
+        passed = float(np.nansum(sample.scores if sample.passes is None else sample.passes))
+        full = int(sample.runs.sum()) + missing
+        return passed / full, (passed + missing) / full
+
+    def select(
+        self, models: Iterable[str] | None = None, conditions: Iterable[str] | None = None
+    ) -> Outcomes:
+        """Keep some models or conditions, and the problems that these have."""
+        models = self.models if models is None else tuple(models)
+        conditions = self.conditions if conditions is None else tuple(conditions)
+        check_names("unknown-model", models, self.models)
+        check_names("unknown-condition", conditions, self.conditions)
+        if not any(self.has(m, c) for m in models for c in conditions):
+            text = f"There is no outcome of models {models} under conditions {conditions}."
+            raise refused("unknown-model", text)
+        return self._subset(model=models, condition=conditions)
+
+    def split_by(self, column: str) -> dict[str, Outcomes]:
+        """Split by a label, in order of appearance along `problems`; "" where there is none."""
+        self.rows()
+        if column not in self.labels:
+            known = ", ".join(self.labels.columns) or "none"
+            what = f"There is no label column {column!r}. Label columns: {known}."
+            raise refused("unknown-label", what)
+        values = self.labels[column]
+        groups = {value: values.index[values == value] for value in dict.fromkeys(values)}
+        return {value: self._subset(problem=problems) for value, problems in groups.items()}
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the canonical table, labels included, as `load` reads it back.
+
+        Rows without an outcome are written with a status; a name that ends in ``.gz`` is
+        compressed, always to the same bytes.
+        """
+        kind, frame = int if self.binary else float, self.rows()
+        table = frame.assign(outcome=frame["outcome"].astype(kind).astype(object))
+        if len(self.errored):
+            rows = self.errored.assign(outcome="", status="error")
+            table = pd.concat([table.assign(status=""), rows]).sort_values(KEYS, kind="stable")
+        table = table.join(self.labels, on="problem")
+        text = table.to_csv(index=False, lineterminator="\n")
+        # A lone carriage return is only safe in quotes, which the csv module does not add.
+        if "\r" in text:
+            text = table.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        path, content = Path(path), text.encode()
+        path.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+
+    def _cell(self, model: str, condition: str) -> tuple[np.ndarray, Sample]:
+        if not self.has(model, condition):
+            check_names("unknown-model", [model], self.models)
+            check_names("unknown-condition", [condition], self.conditions)
+            text = f"Model {model!r} has no outcome under condition {condition!r}."
+            raise RepevalError("unknown-model", text)
+        return self._cells[model, condition]
+
+    def _names(self, codes: np.ndarray) -> tuple[str, ...]:
+        if len(codes) == len(self.problems):
+            return self.problems
+        return tuple(self.problems[i] for i in codes)
+
+    def _subset(self, **names: Sequence[str]) -> Outcomes:
+        """Keep the rows whose keys are among the names."""
+        frame, errored = (
+            table[table[list(names)].isin(names).all(axis=1)]
+            for table in (self.rows(), self.errored)
+        )
+        return Outcomes.from_frame(
+            frame,
+            self.labels,
+            source=self.source,
+            policy=self.policy,
+            notices=[n for n in self.notices if n not in self._found],
+            errored=errored,
+        )

@@ -1,0 +1,141 @@
+"""Logs of evaluation harnesses: which reader knows a file, and where the files are.
+
+To add a reader:
+
+1. Write ``readers/NAME.py`` with ``NAME`` (what ``--format`` takes), ``TITLE`` (what is said, such
+   as "Inspect log"), ``sniff(path, head) -> bool`` and ``read(path, scorer)``, an iterable of
+   `base.Log`. `head` is the first 64 kB, empty for a directory: a format that is a directory says
+   so there, and nothing below it is looked at. `sniff` goes by content and is cheap; no two readers
+   may claim one file. `read` reports and never decides: a value or None, and a status. Where
+   several scorers, metrics or filters could be meant it calls `base.choose`. Errors of damaged
+   files need no care: whatever is raised becomes one message that names the file.
+2. Add NAME to `READERS`.
+3. Write a generator of the format in ``tests/io/readers/``: what it wrote is read back equal.
+
+Names, retries, copies, runs and questions are settled in `merge` for all formats alike.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple, NoReturn
+
+from repeval.io.files import FORMATS, kind_of, split_name
+from repeval.messages import RepevalError, refused, some
+
+__all__ = ["READERS", "Found", "find", "reader"]
+
+READERS = (
+    "inspect", "tau_bench", "tau2_bench", "terminal_bench", "harbor", "lm_eval", "swebench",
+    "evalplus", "promptfoo", "openai_evals",
+)  # fmt: skip
+
+
+class Found(NamedTuple):
+    """Files to read, each with the model that ``NAME=PATH`` gives it, and files left aside.
+
+    `reader` is the module that reads them, None for tables. `roots` names what was given.
+    """
+
+    reader: ModuleType | None
+    files: list[tuple[Path, str | None]]
+    skipped: list[Path]
+    roots: list[str]
+
+
+def reader(name: str) -> ModuleType:
+    """Return the module that reads a format."""
+    return importlib.import_module(f"repeval.io.readers.{name}")
+
+
+def find(paths: str | Path | Iterable[str | Path], format: str | None = None) -> Found:
+    """Find the tables, or the logs of one harness, in files, directories and ``NAME=PATH``.
+
+    A directory that holds logs anywhere is one of logs: what else is in it is left aside. Else its
+    own tables are read, not those of directories in it.
+    """
+    readers = [reader(name) for name in ([format] if format in READERS else READERS)]
+    if format in FORMATS:
+        readers = []
+    found: list[tuple[ModuleType | None, Path, str | None]] = []
+    skipped, roots = [], []
+    for given in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        path, model = split_name(os.fspath(given))
+        roots.append(path.resolve().name or str(path))
+        if path.is_dir():
+            inside = list(_walk(path, readers))
+            logs = [(known, p) for known, p in inside if known]
+            others = [p for known, p in inside if not known]
+            tables = [p for p in others if p.parent == path and _is_table(p, format)]
+            skipped += others if logs else []
+            if not logs and not tables:
+                kind = f"of the format {format}" if format else "of a known kind"
+                raise refused("no-tables", f"{path}: nothing in it is {kind}. {_known()}")
+            found += [(*log, model) for log in logs] or [(None, p, model) for p in tables]
+        else:
+            known = readers[0] if format in READERS else _recognised(path, readers)
+            if not known and not _is_table(path, format):
+                raise refused("unknown-format", f"{path.name} is of no known kind. {_known()}")
+            found.append((known, path, model))
+    kinds = {known: path for known, path, _ in found}
+    if len(kinds) > 1:
+        what = [f"{p.name} ({known.TITLE if known else 'table'})" for known, p in kinds.items()]
+        raise refused("several-formats", f"The files are of several kinds: {some(what)}.")
+    files = [(path, model) for _, path, model in found]
+    if not files:
+        raise refused("file-not-found", "No file was given.")
+    kind = found[0][0]
+    return Found(kind, _once(files) if kind else files, skipped, roots)
+
+
+def _once(files: Sequence[tuple[Path, str | None]]) -> list[tuple[Path, str | None]]:
+    """Keep one of equal paths, with the name that was given: a directory may hold it, too."""
+    kept: dict[Path, tuple[Path, str | None]] = {}
+    for path, model in files:
+        _, first = kept.get(path.resolve(), (path, None))
+        if first and model and first != model:
+            raise RepevalError("bad-option", f"{path} is called both {first} and {model}.")
+        kept[path.resolve()] = path, model or first
+    return list(kept.values())
+
+
+def _walk(
+    folder: Path, readers: Sequence[ModuleType]
+) -> Iterator[tuple[ModuleType | None, Path]]:  # fmt: skip
+    """Yield files, and directories that are one log, with the reader that knows them."""
+    for here, folders, names in os.walk(folder, onerror=_refuse):
+        if known := _recognised(Path(here), readers):
+            folders.clear()
+            yield known, Path(here)
+            continue
+        folders[:] = sorted(name for name in folders if name[0] != ".")
+        paths = [Path(here, name) for name in sorted(names) if name[0] != "."]
+        yield from ((_recognised(path, readers), path) for path in paths if path.is_file())
+
+
+def _recognised(path: Path, readers: Sequence[ModuleType]) -> ModuleType | None:
+    head = b""
+    try:
+        if path.is_file():
+            with path.open("rb") as file:
+                head = file.read(2**16)
+        return next((module for module in readers if module.sniff(path, head)), None)
+    except OSError as error:
+        _refuse(error)
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise refused("unreadable-file", f"{error.filename}: {error.strerror}.") from None
+
+
+def _is_table(path: Path, format: str | None) -> bool:
+    return format in FORMATS or (not format and kind_of(path) is not None)
+
+
+def _known() -> str:
+    titles = ", ".join(f"{reader(name).TITLE}s" for name in READERS)
+    return f"Read are tables (.csv, .tsv, .jsonl, .ndjson, each also .gz; .parquet) and {titles}."

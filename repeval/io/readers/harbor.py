@@ -1,0 +1,83 @@
+"""Harbor: the directory of a job, with a ``result.json`` in the directory of each trial."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from repeval.io.readers.base import Log, Record, choose, parse_file, partial
+
+NAME, TITLE = "harbor", "Harbor job"
+
+KEYS = (b'"task_name"', b'"trial_name"')
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    """Tell a job by the results of its trials; a trial alone is none."""
+    return any(all(key in _head(file) for key in KEYS) for file in _trials(path))
+
+
+def _trials(path: Path) -> Iterator[Path]:
+    return (file for file in path.glob("*/result.json") if file.is_file())
+
+
+def _head(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        return opened.read(2**16)
+
+
+def read(path: Path, scorer: str | None) -> Iterator[Log]:
+    """Yield a log for each data set and system of a job; `scorer` is one of the rewards."""
+    trials = [parse_file(file) for file in _trials(path)]
+    reward = choose((key for trial in trials for key in _rewards(trial)), scorer, path, "rewards")
+    # Which attempt a trial was is written nowhere.
+    trials.sort(key=lambda trial: (trial.get("started_at") or "", trial["trial_name"]))
+    systems: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
+    for trial in trials:
+        agent = trial.get("agent_info") or {}
+        model = (agent.get("model_info") or {}).get("name")
+        systems[trial.get("source") or "", agent.get("name") or "", model or ""].append(trial)
+    several = len({agent for _, agent, _ in systems}) > 1
+    job = path / "result.json"
+    planned = parse_file(job).get("n_total_trials") if job.is_file() else None
+    for (source, agent, model), found in systems.items():
+        seen: Counter[str] = Counter()
+        records = tuple(_record(trial, reward, seen) for trial in found)
+        yield Log(
+            path,
+            (f"{agent}/{model}" if several else model) if model else agent,
+            records,
+            task=source,
+            created=found[0].get("started_at") or "",
+            status="unfinished" if (planned or 0) > len(trials) else "",
+            settings={"scorer": reward, **_settings(found[0])},
+            notes=partial(records),
+        )
+
+
+def _rewards(trial: Mapping[str, Any]) -> dict[str, Any]:
+    return (trial.get("verifier_result") or {}).get("rewards") or {}
+
+
+def _record(trial: Mapping[str, Any], reward: str, seen: Counter[str]) -> Record:
+    value, wrong = _rewards(trial).get(reward), trial.get("exception_info")
+    status = wrong["exception_type"] if wrong else "unscored"
+    seen[trial["task_name"]] += 1
+    return Record(
+        trial["task_name"],
+        str(seen[trial["task_name"]]),
+        # A score beside an exception counts: time ran out after the task was solved.
+        None if value is None else float(value),
+        status if value is None else "error" if wrong else None,
+        trial.get("task_checksum"),
+    )
+
+
+def _settings(trial: Mapping[str, Any]) -> dict[str, str]:
+    config, agent = trial.get("config") or {}, trial.get("agent_info") or {}
+    found = {"agent": agent.get("name"), "agent version": agent.get("version")}
+    found |= {"agent options": (config.get("agent") or {}).get("kwargs") or None}
+    found |= {"timeout multiplier": config.get("timeout_multiplier")}
+    return {key: str(value) for key, value in found.items() if value is not None}

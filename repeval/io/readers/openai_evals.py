@@ -1,0 +1,49 @@
+"""OpenAI Evals: a JSON Lines file of events for each run, as ``oaieval`` records it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from repeval.io.parse import number
+from repeval.io.readers.base import Log, Record, choose, parse
+
+NAME, TITLE = "openai_evals", "OpenAI Evals log"
+
+FIRST = re.compile(rb'[\s\xef\xbb\xbf]*\{\s*"spec"\s*:\s*\{')
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    """Tell by the first line."""
+    return bool(FIRST.match(head))
+
+
+def read(path: Path, scorer: str | None) -> Iterator[Log]:
+    """Yield the log of a file: one run; `scorer` is match, or a name among the metrics."""
+    with path.open("rb") as file:
+        spec, *events = (parse(line) for line in file if line.strip())
+    spec = spec["spec"]
+    whole = any("final_report" in event for event in events)
+    values = [(event["sample_id"], _values(event)) for event in events if event.get("sample_id")]
+    name = choose((name for _, found in values for name in found), scorer, path)
+    records = [Record(i, "", number(found[name])) for i, found in values if name in found]
+    judged = {record.problem for record in records}
+    unjudged = dict.fromkeys(i for i, _ in values if i not in judged)
+    records += [Record(i, "", None, "unscored") for i in unjudged]
+    yield Log(
+        path, ", ".join(spec["completion_fns"]), tuple(records), task=spec.get("eval_name") or "",
+        run=spec.get("run_id") or "", attempt=spec.get("run_id") or "",
+        created=spec.get("created_at") or "", status="" if whole else "unfinished",
+        settings={"scorer": name},
+    )  # fmt: skip
+
+
+def _values(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the outcomes that an event holds."""
+    data = event.get("data") or {}
+    if event.get("type") == "match":
+        return {"match": data["correct"]}
+    numbers = data if event.get("type") == "metrics" else {}
+    return {key: v for key, v in numbers.items() if isinstance(v, int | float) and v == v}

@@ -1,0 +1,49 @@
+"""SWE-bench summary reports: ``MODEL.RUN.json``, sets of instances instead of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from repeval.io.readers.base import Log, Record, parse
+from repeval.messages import refused
+
+NAME, TITLE = "swebench", "SWE-bench report"
+
+COUNTS = (b'"total_instances"', b'"resolved_instances"', b'"unresolved_instances"')
+#: What an instance of each set is worth, and what is said of it.
+SETS = {
+    "resolved_ids": (1.0, None),
+    "unresolved_ids": (0.0, None),
+    "empty_patch_ids": (0.0, "empty patch"),
+    "error_ids": (None, "error"),
+}
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    """Tell by the counts, which come before the sets."""
+    text = head.lstrip(b"\xef\xbb\xbf \r\n\t")
+    return text.startswith(b"{") and all(key in text for key in COUNTS)
+
+
+def read(path: Path, scorer: str | None) -> Iterator[Log]:
+    """Yield the log of a report: one run; `scorer` has nothing to choose."""
+    report = parse(path.read_bytes())
+    # Names of models hold dots, too.
+    model, dot, run = path.stem.rpartition(".")
+    notes = []
+    if dot:
+        notes.append(("model-from-file", "Reports are called MODEL.RUN.json: cut at the last dot."))
+    if report.get("empty_patch_ids"):
+        notes.append(("empty-patches", "Instances with an empty patch count as failed."))
+    unrun = len(report.get("incomplete_ids") or ())
+    records = []
+    for key, worth in SETS.items():
+        ids, count = report.get(key) or (), report.get(key.replace("_ids", "_instances"), 0)
+        if len(ids) != count:
+            raise refused("no-samples", f"{path.name} lists {len(ids)} of {count} {key}.")
+        records += [Record(instance, "", *worth) for instance in ids]
+    yield Log(
+        path, model, tuple(records), run=run if dot else "", notes=tuple(notes),
+        status=f"{unrun} not run" if unrun else "", settings={"scorer": "resolved"},
+    )  # fmt: skip

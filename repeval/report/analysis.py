@@ -1,0 +1,213 @@
+"""From outcomes to every answer: `analyze` returns what reports, pages and JSON show."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from repeval._version import __version__
+from repeval.messages import ASSUMED, FIRST, Notice, RepevalError
+from repeval.report.compute import Answers, known_or_none
+from repeval.report.notices import remarks
+from repeval.report.rows import ConditionPair, Pair, Rank, Settings, Summary, System
+from repeval.stats.intervals import check_options
+from repeval.stats.random_state import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from repeval.io.outcomes import Outcomes, Source
+
+SCHEMA = "repeval/analysis/1"
+ROWS = ("systems", "pairs", "condition_pairs", "ranks")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything `repeval` says about a set of outcomes.
+
+    Attributes
+    ----------
+    source : Source
+    shape : dict
+        Numbers of models, conditions, problems, and runs (None where unequal).
+    settings : Settings
+    notices : tuple of Notice
+    systems, pairs, condition_pairs, ranks : tuple of rows
+        Rows have the keys of the JSON as attributes.
+    summary : dict
+        Condition -> `Summary`.
+    """
+
+    source: Source
+    shape: dict[str, int | None]
+    settings: Settings
+    notices: tuple[Notice, ...]
+    systems: tuple[System, ...]
+    pairs: tuple[Pair, ...]
+    condition_pairs: tuple[ConditionPair, ...]
+    ranks: tuple[Rank, ...]
+    summary: dict[str, Summary]
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """Models left out of the summary, as the data set's source does."""
+        return self.source.excluded
+
+    @property
+    def condition(self) -> str:
+        """The condition shown first: the source's own choice, or the first."""
+        preferred = self.source.default_condition
+        return preferred if preferred in self.summary else next(iter(self.summary))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document `repeval/analysis/1`; undefined figures are None."""
+        source = self.source
+        data = {"name": source.name, "sha256": source.sha256, "basis": source.basis}
+        rows = {key: [asdict(row) for row in getattr(self, key)] for key in ROWS}
+        return {
+            "schema": SCHEMA,
+            "version": __version__,
+            "data": {**data, "n_rows": source.n_rows, **self.shape},
+            "settings": asdict(self.settings),
+            "notices": [asdict(notice) for notice in self.notices],
+            **rows,
+            "summary": {name: asdict(row) for name, row in self.summary.items()},
+        }
+
+    def to_frame(self, rows: str = "systems") -> pd.DataFrame:
+        """Return one kind of rows as a table, nested figures in dotted columns."""
+        import pandas as pd
+
+        if rows not in ROWS:
+            raise ValueError(f"rows must be one of {', '.join(ROWS)}, not {rows!r}")
+        return pd.json_normalize([asdict(row) for row in getattr(self, rows)])
+
+    def system(self, model: str, condition: str) -> System:
+        """Return the row of one system."""
+        return next(s for s in self.systems if (s.model, s.condition) == (model, condition))
+
+    def ranked(self, condition: str) -> list[System]:
+        """Return the systems of a condition, best first, ties by name."""
+        return sorted(
+            (s for s in self.systems if s.condition == condition), key=lambda s: (-s.mean, s.model)
+        )
+
+    def adjacent(self, condition: str) -> list[Pair]:
+        """Return the pairs of neighbours of a condition, best first."""
+        return [p for p in self.pairs if p.condition == condition and p.adjacent]
+
+    def pair(self, condition: str, model_a: str, model_b: str) -> Pair:
+        """Return the row of a pair, whichever of the two is named first."""
+        names = {model_a, model_b}
+        return next(
+            p for p in self.pairs if p.condition == condition and {p.model_a, p.model_b} == names
+        )
+
+
+def analyze(
+    outcomes: Outcomes,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = DEFAULT_SEED,
+    cluster: str | None = None,
+) -> Analysis:
+    """Answer every question about a set of outcomes.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+        From `repeval.load`.
+    level : float
+        Of all intervals.
+    n_resamples : int
+        Where there is no exact law, and for ranks.
+    seed : int
+        Every Monte Carlo figure has its own stream, keyed by what it is about.
+    cluster : str, optional
+        Label column; whole clusters are resampled instead of single problems.
+    """
+    check_options(level, n_resamples=n_resamples)
+    for model, condition in outcomes.systems:
+        if len(outcomes.system_problems(model, condition)) < 2:
+            raise RepevalError(
+                "one-problem",
+                f"{model} has outcomes on one problem only (condition {condition}); at least two "
+                "are needed. Run it on more problems, or take its rows out.",
+            )
+    policy = {**asdict(outcomes.policy), "columns": dict(outcomes.policy.columns)}
+    settings = Settings(level, n_resamples, seed, cluster, policy)
+    run = Answers(outcomes, settings)
+    systems = [run.system(m, c) for c in outcomes.conditions for m in run.models(c)]
+    pairs = [pair for c in outcomes.conditions for pair in run.pairs(c)]
+    runs = {row.n_runs for row in systems}
+    return Analysis(
+        source=outcomes.source,
+        shape={
+            "n_models": len(outcomes.models),
+            "n_conditions": len(outcomes.conditions),
+            "n_problems": len(outcomes.problems),
+            "n_runs": runs.pop() if len(runs) == 1 else None,
+        },
+        settings=settings,
+        # What warns comes before what was assumed while reading.
+        notices=tuple(
+            sorted(
+                (*outcomes.notices, *remarks(outcomes, systems, pairs, cluster)),
+                key=lambda notice: (notice.code in ASSUMED, notice.code not in FIRST),
+            )
+        ),
+        systems=tuple(systems),
+        pairs=tuple(pairs),
+        condition_pairs=tuple(run.condition_pairs()),
+        ranks=tuple(row for c in outcomes.conditions for row in run.ranks(c)),
+        summary={
+            c: _summary(c, systems, pairs, outcomes.source.excluded) for c in outcomes.conditions
+        },
+    )
+
+
+def _summary(
+    condition: str, systems: list[System], pairs: list[Pair], excluded: tuple[str, ...]
+) -> Summary:
+    here = [s for s in systems if s.condition == condition and s.model not in excluded]
+    neighbours = [p for p in pairs if p.condition == condition and p.adjacent]
+
+    def known(rows: list[Any], name: str) -> list[float]:
+        # What has no limit is not missing but larger than any other, and has no half.
+        if name == "ceiling":
+            varied = [r.ceiling for r in rows if r.ceiling is not None or r.within]
+            return [math.inf if v is None else v for v in varied]
+        values = [v for r in rows if (v := getattr(r, name)) is not None]
+        return [math.inf if v >= 1 else v for v in values] if "narrowing" in name else values
+
+    def shown(name: str, value: float) -> float | None:
+        return min(value, 1.0) if "narrowing" in name else known_or_none(value)
+
+    def spread(name: str) -> Any:
+        values = known(here, name)
+        return tuple(shown(name, f(values)) for f in (np.median, min, max)) if values else None
+
+    def middle(name: str) -> float | None:
+        values = known(neighbours, name)
+        return shown(name, float(np.median(values))) if values else None
+
+    return Summary(
+        n_systems=len(here),
+        mean=spread("mean"),
+        within=spread("within"),
+        between=spread("between"),
+        icc=spread("icc"),
+        ceiling=spread("ceiling"),
+        max_narrowing=spread("max_narrowing"),
+        remaining_narrowing=spread("remaining_narrowing"),
+        adjacent_resolved=sum(bool(p.resolved) for p in neighbours),
+        adjacent_total=len(neighbours),
+        adjacent_resolved_fixed=sum(bool(p.fixed.resolved) for p in neighbours),
+        adjacent_ceiling=middle("ceiling"),
+        adjacent_remaining_narrowing=middle("remaining_narrowing"),
+    )

@@ -1,0 +1,272 @@
+"""The rows of an analysis, computed: each answer is one call into the mathematics."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from repeval.messages import RepevalError
+from repeval.report.rows import (
+    ConditionPair,
+    Difference,
+    Fixed,
+    Limits,
+    Pair,
+    Rank,
+    Settings,
+    System,
+    TwoLevel,
+    TwoLevelRank,
+)
+from repeval.stats import ceiling, comparison, exact
+from repeval.stats.betabinomial import fit_beta_binomial
+from repeval.stats.components import components, difference_components
+from repeval.stats.intervals import ESTIMANDS, Interval, interval, score_variance
+from repeval.stats.random_state import keyed_generator
+from repeval.stats.ranking import rank
+from repeval.stats.resampling import as_clusters
+from repeval.stats.sample import IntArray, Sample
+
+if TYPE_CHECKING:
+    from repeval.io.outcomes import Outcomes
+
+# All pairs up to this many systems in a condition, adjacent ones beyond.
+ALL_PAIRS = 200
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The outcomes and the settings that every row needs."""
+
+    outcomes: Outcomes
+    settings: Settings
+
+    def models(self, condition: str) -> list[str]:
+        """Return the models that were run under a condition."""
+        return [m for m in self.outcomes.models if self.outcomes.has(m, condition)]
+
+    def clusters(self, problems: Sequence[str]) -> IntArray | None:
+        """Return the cluster codes of problems, None where nothing is clustered."""
+        column = self.settings.cluster
+        if column is None:
+            return None
+        labels = self.outcomes.labels
+        if column not in labels.columns:
+            names = ", ".join(labels.columns) or "none"
+            raise RepevalError("unknown-label", f"no label column {column!r}; there are: {names}")
+        values = labels.loc[list(problems), column].to_numpy(dtype=str)
+        if len(set(values)) < 2:
+            what = f"--cluster {column}: all {len(values)} problems of a system have one value"
+            raise RepevalError("unknown-label", f"{what}. Choose a column with at least two.")
+        return as_clusters(values, len(problems))
+
+    def options(self, problems: Sequence[str], *key: str) -> dict[str, Any]:
+        """Return the keywords of a statistic on problems, with the stream that `key` has."""
+        s = self.settings
+        rng = keyed_generator(s.seed, *key)
+        return {
+            "level": s.level, "n_resamples": s.n_resamples, "rng": rng,
+            "clusters": self.clusters(problems),
+        }  # fmt: skip
+
+    def system(self, model: str, condition: str) -> System:
+        """Answer for one system."""
+        sample = self.outcomes.system(model, condition)
+        problems = self.outcomes.system_problems(model, condition)
+        c = components(sample)
+        intervals = {
+            name: interval(sample, name=name, **self.options(problems, name, model, condition))
+            for name in ESTIMANDS
+        }
+        percentile, bca = ceiling.ceiling_intervals(
+            sample, **self.options(problems, "ceiling", model, condition)
+        )
+        groups = self.clusters(problems)
+        fit = fit_beta_binomial(sample) if sample.binary else None
+        return System(
+            model=model,
+            condition=condition,
+            n_problems=len(sample),
+            n_runs=c.n_runs,
+            runs_range=c.runs_range,
+            runs_harmonic=c.runs_harmonic,
+            n_clusters=None if groups is None else int(groups.max()) + 1,
+            mean=c.mean,
+            missing_bounds=self.outcomes.missing_bounds(model, condition),
+            within=known_or_none(c.within),
+            between=known_or_none(c.between),
+            icc=known_or_none(c.icc),
+            icc_interval=_limits(percentile.icc_low, percentile.icc_high),
+            ceiling=known_or_none(c.ceiling),
+            ceiling_interval=_limits(percentile.low, percentile.high),
+            ceiling_interval_bca=_limits(bca.low, bca.high),
+            ceiling_undefined=known_or_none(percentile.undefined),
+            max_narrowing=known_or_none(c.max_narrowing),
+            remaining_narrowing=known_or_none(c.remaining_narrowing),
+            aleatoric_share=known_or_none(c.aleatoric_share),
+            design_effect=known_or_none(c.design_effect),
+            retry_free=float((sample.passes == sample.runs).mean()) if fit else None,
+            constant_share=_constant_share(sample) if fit else None,
+            alpha=known_or_none(fit.alpha) if fit else None,
+            beta=known_or_none(fit.beta) if fit else None,
+            intervals={name: _of(i) for name, i in intervals.items()},
+            methods={name: i.method for name, i in intervals.items()}
+            | {"ceiling_interval": percentile.method, "ceiling_interval_bca": bca.method},
+        )
+
+    def pairs(self, condition: str) -> list[Pair]:
+        """Compare the models of a condition, best first."""
+        means = {m: self.outcomes.system(m, condition).rate.mean() for m in self.models(condition)}
+        ranked = sorted(means, key=lambda m: (-means[m], m))
+        reach = len(ranked) if len(ranked) <= ALL_PAIRS else 2
+        couples = [
+            (i, j) for i in range(len(ranked)) for j in range(i + 1, min(i + reach, len(ranked)))
+        ]
+        named = [((ranked[i], condition), (ranked[j], condition)) for i, j in couples]
+        rows = [
+            Pair(condition=condition, model_a=a[0], model_b=b[0],
+                 adjacent=ranked.index(b[0]) - ranked.index(a[0]) == 1, **vars(row))
+            for a, b, row in self.differences(named)
+        ]  # fmt: skip
+        return _adjusted(rows, lambda row: row.adjacent)
+
+    def condition_pairs(self) -> list[ConditionPair]:
+        """Compare the conditions of each model."""
+        rows: list[ConditionPair] = []
+        for first, second in itertools.combinations(self.outcomes.conditions, 2):
+            both = [m for m in self.models(first) if self.outcomes.has(m, second)]
+            named = [((m, first), (m, second)) for m in both]
+            family = [
+                ConditionPair(model=a[0], condition_a=first, condition_b=second, **vars(row))
+                for a, _, row in self.differences(named)
+            ]
+            rows += _adjusted(family, lambda _: True)
+        return rows
+
+    def differences(self, named: list[tuple[Any, Any]]) -> list[tuple[Any, Any, Difference]]:
+        """Compare named systems; those with fewer than two common problems are left out."""
+        found = []
+        for a, b in named:
+            try:
+                found.append((a, b, *self.outcomes.pair(a, b)))
+            except RepevalError:
+                continue
+        ceilings = self.ceilings([(x, y, problems) for *_, x, y, problems in found])
+        laws_ = {name: self.compared(found, name) for name in ("one_level", "two_level")}
+        rows = []
+        for i, (a, b, x, y, problems) in enumerate(found):
+            one, two = laws_["one_level"][i], laws_["two_level"][i]
+            fixed = comparison.compare(x, y, name="fixed_t", level=self.settings.level)
+            c = difference_components(x, y)
+            variance, _ = score_variance(x.rate - y.rate, self.clusters(problems))
+            row = Difference(
+                n_problems=len(x),
+                difference=one.difference,
+                interval=_of(one.interval),
+                p_greater=one.p_greater,
+                p_tie=one.p_tie,
+                p_value=one.p_value,
+                resolved=_resolved(one),
+                within=known_or_none(c.within),
+                between=known_or_none(c.between),
+                icc=known_or_none(c.icc),
+                ceiling=known_or_none(c.ceiling),
+                ceiling_interval=ceilings[i],
+                remaining_narrowing=known_or_none(c.remaining_narrowing),
+                mdd=comparison.minimum_detectable(variance, self.settings.level) or None,
+                fixed=Fixed(_of(fixed.interval), _resolved(fixed), fixed.interval.method),
+                two_level=TwoLevel(_of(two.interval), two.p_greater, two.p_tie, _resolved(two)),
+                method=one.interval.method,
+            )
+            rows.append((a, b, row))
+        return rows
+
+    def compared(self, found: list[tuple[Any, ...]], name: str) -> list[comparison.Comparison]:
+        """Compare by the exact law, all pairs at once where they have one."""
+        s = self.settings
+        batched = [
+            i for i, (*_, x, y, _) in enumerate(found) if not s.cluster and exact.is_exact(x, y)
+        ]
+        batch = comparison.exact_comparisons([found[i][2:4] for i in batched], name, s.level)
+        results = dict(zip(batched, batch, strict=True))
+        for i, (a, b, x, y, problems) in enumerate(found):
+            if i not in results:
+                options = self.options(problems, name, *a, *b)
+                results[i] = comparison.compare(x, y, name=name, **options)
+        return [results[i] for i in range(len(found))]
+
+    def ceilings(self, found: list[tuple[Sample, Sample, Any]]) -> list[Limits]:
+        """Return the ceiling intervals of differences, batched by their problems."""
+        batches: dict[tuple[str, ...], list[int]] = {}
+        for i, (*_, problems) in enumerate(found):
+            batches.setdefault(problems, []).append(i)
+        limits: dict[int, Limits] = {}
+        for problems, members in batches.items():
+            batch = ceiling.difference_ceiling_intervals(
+                [found[i][:2] for i in members], level=self.settings.level,
+                n_resamples=self.settings.n_resamples, seed=self.settings.seed,
+                clusters=self.clusters(problems),
+            )  # fmt: skip
+            limits.update(zip(members, itertools.starmap(_limits, batch), strict=True))
+        return [limits[i] for i in range(len(found))]
+
+    def ranks(self, condition: str) -> list[Rank]:
+        """Rank the models of a condition on their common problems."""
+        samples, problems = self.outcomes.common(condition)
+        if len(samples) < 2:
+            return []
+        one, two = (
+            rank([*samples.values()], name=name, **self.options(problems, "rank", name, condition))
+            for name in ("one_level", "two_level")
+        )
+        rows = [
+            Rank(
+                condition=condition,
+                model=model,
+                n_problems=len(problems),
+                rank=int(one.rank[i]),
+                rank_interval=(int(one.low[i]), int(one.high[i])),
+                rank_set=(int(one.set_low[i]), int(one.set_high[i])),
+                p_first=float(one.p_first[i]),
+                p_top3=float(one.p_top3[i]),
+                two_level=TwoLevelRank(
+                    (int(two.low[i]), int(two.high[i])), float(two.p_first[i]), float(two.p_top3[i])
+                ),
+            )
+            for i, model in enumerate(samples)
+        ]
+        return sorted(rows, key=lambda row: (row.rank, row.model))
+
+
+def _adjusted(rows: list[Any], member: Callable[[Any], bool]) -> list[Any]:
+    """Fill `p_adjusted` by Holm over the rows that are members of the family."""
+    family = [i for i, row in enumerate(rows) if member(row)]
+    for i, p in zip(family, comparison.holm([rows[i].p_value for i in family]), strict=True):
+        rows[i] = replace(rows[i], p_adjusted=float(p))
+    return rows
+
+
+def _constant_share(sample: Sample) -> float | None:
+    if sample.runs.max() == 1:
+        return None
+    return float(((sample.passes == 0) | (sample.passes == sample.runs)).mean())
+
+
+def _resolved(result: comparison.Comparison) -> bool | None:
+    return bool(result.resolved) if result.interval.exists else None
+
+
+def known_or_none(value: float) -> float | None:
+    """Return the figure, None where it is undefined or infinite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _limits(low: float, high: float) -> Limits:
+    return None if math.isnan(low) else (known_or_none(low), known_or_none(high))
+
+
+def _of(limits: Interval) -> Limits:
+    return _limits(limits.low, limits.high)

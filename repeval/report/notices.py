@@ -1,0 +1,231 @@
+"""Notices that need statistics, and the account of the runs: what limits the answers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from repeval.messages import ASSUMED, CODES, Notice, some
+from repeval.report.compute import ALL_PAIRS
+from repeval.report.format import count, points
+from repeval.stats.intervals import score_variance
+from repeval.stats.resampling import as_clusters
+
+if TYPE_CHECKING:
+    from repeval.io.outcomes import Outcomes
+    from repeval.report.analysis import Analysis
+    from repeval.report.rows import Pair, System
+
+# Characters after which a problem's id names a member of its family.
+ID_SEPARATORS = re.compile(r"\||/|__|:|#")
+FEW_CLUSTERS = 30
+FEW_PROBLEMS = 10
+RULES = ("dataset-rule", "dropped-problems", "filled-runs")
+
+
+def remarks(
+    outcomes: Outcomes, systems: Sequence[System], pairs: Sequence[Pair], cluster: str | None
+) -> tuple[Notice, ...]:
+    """Return the notices that the rows of an analysis call for."""
+    found = [*_systems(outcomes, systems), *_pairs(outcomes, pairs)]
+    if not cluster:
+        return (*found, *_hidden_clusters(outcomes))
+    fewest = min(s.n_clusters or 0 for s in systems)
+    if fewest < FEW_CLUSTERS:
+        text = f"{cluster} has only {fewest} clusters: intervals use t and stay rough."
+        found.append(Notice("few-clusters", text))
+    return tuple(found)
+
+
+def _systems(outcomes: Outcomes, systems: Sequence[System]) -> Iterator[Notice]:
+    repeated = [s for s in systems if s.runs_range[1] > 1]
+    once = [s for s in systems if s.runs_range[1] == 1]
+    steady = [s for s in repeated if s.within == 0]
+    few = [s for s in systems if s.n_problems < FEW_PROBLEMS]
+    runs = [outcomes.system(s.model, s.condition).runs for s in steady]
+    bound = max((_noise_bound(r[r > 1]) for r in runs), default=0)
+    for code, rows, text in (
+        ("not-identified", once if repeated else [], "one run a problem, so no components."),
+        (
+            "no-run-noise",
+            steady,
+            "no problem changed its verdict. The run-to-run variance is not zero for that: up to "
+            f"{bound:.2g} would still agree with these runs.",
+        ),
+        (
+            "no-upper-limit",
+            [s for s in repeated if s.between is not None and s.between <= 0 < s.within],
+            "problems differ no more than run noise makes them, so the ceiling has no upper "
+            "limit: repetition may buy almost anything.",
+        ),
+        (
+            "bca-undefined",
+            [s for s in repeated if (s.within or s.between) and not s.ceiling_interval_bca],
+            "the BCa interval of the ceiling is left out.",
+        ),
+        (
+            "no-variation",
+            [s for s in systems if s.intervals["one_level"] is None],
+            "every problem has the same result, so resampling cannot say how sure the score is; "
+            "the interval shown is Wilson's.",
+        ),
+        ("few-problems", few, f"fewer than {FEW_PROBLEMS} problems, little to say on new ones."),
+    ):
+        if rows:
+            alone = {s.condition for s in systems} == {rows[0].condition}
+            named = some(s.model if alone else f"{s.model} / {s.condition}" for s in rows)
+            yield Notice(code, f"{named}: {text}")
+
+
+def _noise_bound(runs: np.ndarray) -> float:
+    """95% upper bound on μ_w when no random problem is mixed; `runs` are of those that could be.
+
+    From P(mixed | p) >= 4(1 - 2^(1-R)) p(1-p), with the fewest runs for all.
+    """
+    return (1 - 0.05 ** (1 / len(runs))) / (4 * (1 - 2.0 ** (1 - runs.min())))
+
+
+def _pairs(outcomes: Outcomes, pairs: Sequence[Pair]) -> Iterator[Notice]:
+    for condition in outcomes.conditions:
+        models = [m for m in outcomes.models if outcomes.has(m, condition)]
+        here = [p for p in pairs if p.condition == condition]
+        where = "" if len(outcomes.conditions) == 1 else f" under {condition}"
+        total = math.comb(len(models), 2)
+        if len(models) > ALL_PAIRS:
+            text = f"{len(models)} models{where}: only neighbours are compared."
+            yield Notice("adjacent-only", text)
+        elif len(here) < total:
+            text = (
+                f"Pairs{where} with fewer than 2 common problems: {total - len(here)} of {total}."
+            )
+            yield Notice("pairs-left-out", text)
+        shorter = [f"{p.model_a} and {p.model_b}" for p in here if _shorter(p)]
+        if shorter:
+            yield Notice(
+                "shorter-than-fixed",
+                f"For {len(shorter)} of {count(len(here), 'pair')}{where} ({some(shorter)}) the "
+                "interval for new problems is shorter than the one for these, though it should "
+                "cover more: trust the longer one.",
+            )
+        if len(models) < 2:
+            continue
+        common = len(outcomes.common(condition)[1])
+        most = max(len(outcomes.system_problems(m, condition)) for m in models)
+        if common < most:
+            text = f"Ranks{where} are on the {common} problems that all models have"
+            text = text if common > 1 else f"No ranks{where}: the models share {common} problems"
+            yield Notice("ranks-on-common", f"{text}; one of them has {most}.")
+
+
+def _shorter(p: Pair) -> bool:
+    """Tell whether the interval that has more to cover is the shorter one."""
+    new, these = p.interval, p.fixed.interval
+    return bool(new and these) and new[1] - new[0] < these[1] - these[0]
+
+
+def _hidden_clusters(outcomes: Outcomes) -> Iterator[Notice]:
+    """Look for labels or families of ids whose clusters at least double a standard error."""
+    families = {p: ID_SEPARATORS.split(p, maxsplit=1)[0] for p in outcomes.problems}
+    columns = {f"label {name}": (outcomes.labels[name], name) for name in outcomes.labels}
+    marks = {m[0] for p in outcomes.problems if (m := ID_SEPARATORS.search(p))}
+    before = " or ".join(f"'{mark}'" for mark in sorted(marks))
+    # A key that was joined from columns has a first part of that kind by its making.
+    if "+" not in dict(outcomes.policy.columns).get("problem", ""):
+        columns[f"part of the problem id before {before}"] = (families, None)
+    for what, (label, name) in columns.items():
+        worst = 0.0
+        for system in outcomes.systems:
+            problems = outcomes.system_problems(*system)
+            values = np.array([label[p] for p in problems], dtype=str)
+            n_clusters = len(set(values))
+            # Two or three groups are strata, and singletons are no clusters.
+            if not 4 <= n_clusters <= len(problems) / 2:
+                break
+            rate = outcomes.system(*system).rate
+            single, _ = score_variance(rate, None)
+            clustered, _ = score_variance(rate, as_clusters(values, len(problems)))
+            worst = max(worst, math.sqrt(clustered / single) if single > 0 else 0)
+        if worst >= 2:
+            way = (
+                f"Use --cluster {name}."
+                if name
+                else (f"Add a column that holds the part before {before} and give it to --cluster.")
+            )
+            yield Notice(
+                "hidden-clusters",
+                f"Problems with the same {what} stand or fall together: taken as {n_clusters} "
+                f"clusters they make the standard error {worst:.1f} times as large. {way}",
+            )
+
+
+def warnings(analysis: Analysis) -> pd.DataFrame:
+    """Return what limits the answers, one row for each notice, and what to do about it."""
+    found = dict.fromkeys(n for n in analysis.notices if n.code not in ASSUMED)
+    rows = [(n.code, n.text, CODES[n.code]) for n in found]
+    return pd.DataFrame(rows, columns=["warning", "what was found", "what it means"])
+
+
+def warned(analysis: Analysis) -> str:
+    """Say how many warnings there are, and which."""
+    codes = dict.fromkeys(warnings(analysis)["warning"])
+    if not codes:
+        return "Nothing in these data calls for a warning."
+    return f"These data come with {count(len(codes), 'warning')}: {', '.join(codes)}."
+
+
+def accounting(outcomes: Outcomes) -> str:
+    """Say how many runs there could be, were judged and analysed, and what missing ones change."""
+    notes = [n.text for n in outcomes.notices if n.code in RULES]
+    models, conditions = count(len(outcomes.models), "model"), len(outcomes.conditions)
+    if conditions > 1:
+        models += f" under {conditions} conditions ({len(outcomes.systems)} systems)"
+    judged, rates, runs = _cells(outcomes)
+    done = f"{judged:,} runs on {len(outcomes.problems)} problems analysed."
+    whole = _before_rule(outcomes)
+    if whole is None:
+        return " ".join([f"{models}; {done}", *notes])
+    judged, rates, runs = _cells(whole)
+    planned = [whole.planned_runs(*system) for system in runs.columns]
+    lacking = (runs.fillna(0) < planned).any(axis=1)
+    if not lacking.any():
+        notes.append("No run is missing.")
+    elif lacking.all():
+        notes.append("Every problem lacks runs of some system.")
+    else:
+        changes = (rates[~lacking].mean() - rates.mean()).abs()
+        changed = "changes" if len(whole.problems) > len(outcomes.problems) else "would change"
+        notes.append(
+            f"Leaving out {count(lacking.sum(), 'problem')} that some system lacks runs of "
+            f"{changed} a score by at most {points(changes.max(), 2)} points "
+            f"({', '.join(changes.idxmax())})."
+        )
+    text = (
+        f"{models}, {len(whole.problems)} problems: {sum(planned) * len(whole.problems):,} runs if "
+        f"every problem had as many as the one with most, {judged:,} judged; {done}"
+    )
+    return " ".join([text, *notes])
+
+
+def _cells(outcomes: Outcomes) -> tuple[int, pd.DataFrame, pd.DataFrame]:
+    """Return the number of judged runs, and pass rates and runs of problems by systems."""
+    samples = {s: (outcomes.system_problems(*s), outcomes.system(*s)) for s in outcomes.systems}
+    rates = pd.DataFrame({s: pd.Series(x.rate, list(ids)) for s, (ids, x) in samples.items()})
+    runs = pd.DataFrame({s: pd.Series(x.runs, list(ids)) for s, (ids, x) in samples.items()})
+    return int(runs.sum(axis=None)), rates, runs
+
+
+def _before_rule(outcomes: Outcomes) -> Outcomes | None:
+    """Return the outcomes before a rule dropped or filled any, None where they are not at hand."""
+    if outcomes.policy.missing in (None, "keep", "error"):
+        return outcomes
+    if outcomes.source.basis == "user":
+        return None
+    from repeval import load
+
+    whole = load(missing="keep")
+    return whole if whole.source.sha256 == outcomes.source.sha256 else None

@@ -1,0 +1,264 @@
+"""The one-screen answer: `report` and `sentences` laid out for a terminal or as Markdown."""
+
+from __future__ import annotations
+
+import html
+import re
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from repeval.messages import Notice, RepevalError
+from repeval.report import format as report
+from repeval.report import sentences
+from repeval.report import tables as report_tables
+from repeval.report.format import points
+from repeval.stats.comparison import minimum_detectable
+from repeval.stats.components import difference_components
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from repeval.io.outcomes import Outcomes
+    from repeval.report.analysis import Analysis
+
+WIDTH = 80
+SHOWN = 8
+NAME = 26
+#: Notices on which logs count: they stand at the head.
+READ = ("logs-read", "copies-dropped", "retries-merged", "runs-numbered")
+
+
+@dataclass
+class Section:
+    """A question, the answers to it by case, a table, and sentences below."""
+
+    title: str
+    answers: dict[str, str] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+    table: pd.DataFrame | None = None
+
+
+def one_screen(
+    analysis: Analysis,
+    outcomes: Outcomes,
+    *,
+    condition: str | None = None,
+    pair: tuple[str, str] | None = None,
+    everything: bool = False,
+    components: bool = False,
+    markdown: bool = False,
+    groups: Mapping[str, Analysis] | None = None,
+    by: str | None = None,
+) -> str:
+    """Answer the questions a user asks, on one screen.
+
+    `pair` is (baseline, candidate): did the second get worse? `groups` are analyses for each value
+    of the label column `by`, shown in place of the pooled answers; `everything` shows all systems.
+    """
+    condition = analysis.condition if condition is None else condition
+    if condition not in analysis.summary:
+        known = ", ".join(analysis.summary)
+        raise RepevalError("unknown-condition", f"no condition {condition!r}; there are: {known}")
+    about = analysis, condition
+    head = [report.STAND_IN] if analysis.source.basis == "stand-in" else []
+    moved = [n for n in analysis.notices if n.code in READ]
+    head += ["Read " + " ".join(n.text for n in moved)] * bool(moved)
+    head.append(f"{analysis.source.name}: {report.shape(*about)}")
+    sections = _comparison(*about, outcomes, *pair) if pair else []
+    if pair:
+        differ = [n for n in analysis.notices if n.code == "settings-differ" and _parts(n, pair)]
+        sections[0].sentences += [n.text for n in differ]
+        moved += differ
+    if groups:
+        below = ["macro: every group counts the same; micro: every problem does."]
+        if alone := sorted(set(outcomes.labels[by]) - set(groups)):
+            below.append(f"Left out, with fewer than two problems: {', '.join(alone)}.")
+        table = report_tables.group_table(analysis, groups, by or "", condition)
+        sections.append(Section(f"ONE ANSWER FOR EACH {by}", {}, below, table))
+    else:
+        sections += [*_pooled(*about), _leaderboard(*about, everything)]
+    if components:
+        table = report_tables.component_table(*about)
+        sections.append(Section("VARIANCE COMPONENTS", table=table))
+    # Who answers by a column need not be told to.
+    told = by and f"--by {by} "
+    left = [n for n in analysis.notices if n not in moved and not (told and told in n.text)]
+    notes = list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
+    shown = [s for s in sections if s.answers or s.table is not None]
+    lines = _markdown(head, shown, notes) if markdown else _plain(head, shown, notes, everything)
+    return "\n".join(lines) + "\n"
+
+
+def summary(analysis: Analysis, outcomes: Outcomes) -> str:
+    """Return the answer for every condition and the report card, as Markdown."""
+    answers = [
+        one_screen(analysis, outcomes, condition=condition, everything=True, markdown=True)
+        for condition in analysis.summary
+    ]
+    card = Section("REPORT CARD", {}, report_tables.CARD, report_tables.report_card(analysis))
+    title = f"# {_escape(analysis.source.name)}\n"
+    text = "\n".join([title, *answers, *_markdown([], [card], [])]) + "\n"
+    # Sections of one page now, not of a comment.
+    return text.replace("\n### ", "\n## ")
+
+
+def _pooled(*about) -> list[Section]:
+    """Ask what is asked of all problems at once."""
+    sections = [
+        Section("HOW SURE IS A SCORE?", report.precision(*about), [sentences.pooling(*about)]),
+        Section(
+            "WHAT WOULD MORE RUNS BUY?  for new problems, at most, with endless runs",
+            sentences.more_runs(*about),
+            [sentences.from_one_run(*about), sentences.allocation_rule(*about)],
+        ),
+    ]
+    analysis, condition = about
+    pairs = analysis.adjacent(condition)
+    if len(pairs) == 1:
+        (p,) = pairs
+        leads = f"{p.model_a} and {p.model_b} are level."
+        if gap := _gap(p.difference):
+            leads = f"{p.model_a} leads {p.model_b} by {gap}."
+        sections.insert(1, Section("ARE THE TWO TOLD APART?", report.pair_text(p), [leads]))
+    elif pairs:
+        title = f"WHO IS TOLD APART?  {len(pairs)} pairs of neighbours"
+        names = sentences.resolved_names(*about)
+        sections.insert(1, Section(title, report.apart(*about), [names]))
+    return sections
+
+
+def _leaderboard(analysis: Analysis, condition: str, everything: bool) -> Section:
+    table = report_tables.leaderboard(analysis, condition)
+    total, below = len(table), []
+    if total > SHOWN and not everything:
+        table = table.head(SHOWN)
+        below.append(f"... {total - SHOWN} more: --all.")
+    if "rank" in table:
+        below.append("rank: what the data cannot rule out, for one model at a time.")
+    if analysis.excluded:
+        below.append("* left out of medians: settings differ from the others.")
+    title = "THE SCORES" if len(table) == total else f"TOP {SHOWN} OF {total}"
+    return Section(title, {}, below, table)
+
+
+def _comparison(
+    analysis: Analysis, condition: str, outcomes: Outcomes, baseline: str, candidate: str
+) -> list[Section]:
+    """Ask whether the candidate got worse than the baseline."""
+    b, a, _ = outcomes.pair((candidate, condition), (baseline, condition))
+    row = analysis.pair(condition, baseline, candidate)
+    change = b.rate - a.rate
+    c = difference_components(b, a)
+    gap = _gap(abs(change.mean()))
+    moved = f"{gap} {'lower' if change.mean() < 0 else 'higher'}" if gap else "level"
+    below = [
+        f"{points(b.rate.mean())} % against {points(a.rate.mean())} %, {moved}.",
+        f"Problems that got worse: {(change < 0).sum()}, better: {(change > 0).sum()}, "
+        f"the same: {(change == 0).sum()}.",
+    ]
+    smallest = {"these problems": 0.0, "new ones": row.mdd}
+    if c.run_noise > 0:
+        smallest["these problems"] = minimum_detectable(c.fixed_variance, analysis.settings.level)
+    seen = ", ".join(
+        f"{points(v)} points ({which})" if v < 1 else f"larger than any can be ({which})"
+        for which, v in smallest.items()
+        if v
+    )
+    if seen:
+        below.append(f"A true change is seen 4 times in 5 if it is {seen}.")
+    title = f"DID {candidate} GET WORSE THAN {baseline}?"
+    answers = {f"on {which}": text for which, text in report.pair_text(row, candidate).items()}
+    sections = [Section(title, answers, below)]
+    fallback = row.method.startswith("Newcombe")
+    if row.remaining_narrowing is not None and row.interval is not None and not fallback:
+        half = (row.interval[1] - row.interval[0]) / 2
+        # Doubling R halves the run noise, all there is at most; doubling N halves everything.
+        share = min(c.aleatoric_share, 1.0)
+        buys = {
+            "twice the runs of both": f"+-{points(half * (1 - share / 2) ** 0.5)}",
+            "endless runs of both": report.NO_LIMIT,
+            "twice the problems": f"+-{points(half * 0.5**0.5)}",
+        }
+        if share < 1:
+            buys["endless runs of both"] = f"+-{points(half * (1 - share) ** 0.5)}"
+        title = f"WHAT WOULD HELP THIS PAIR?  now +-{points(half)} points on new problems"
+        sections.append(Section(title, buys))
+    return sections
+
+
+def _parts(notice: Notice, pair: tuple[str, str]) -> bool:
+    """Tell whether a list of models in a notice has one of two, or is cut short."""
+    lists = re.findall(r"\(([^()]*)\)", notice.text)
+    return any(" more" in names or len({*pair} & {*names.split(", ")}) == 1 for names in lists)
+
+
+def _gap(difference: float) -> str:
+    """Return a difference in points, nothing where it is none."""
+    return "" if float(points(difference)) == 0 else f"{points(difference)} points"
+
+
+def _plain(head: list[str], sections: list[Section], notes: list[str], everything: bool):
+    def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+        return textwrap.wrap(
+            _clean(text), WIDTH, initial_indent=first, subsequent_indent=rest,
+            break_on_hyphens=False,
+        )  # fmt: skip
+
+    for text in head:
+        yield from wrapped(text)
+    for section in sections:
+        yield from ["", *wrapped(section.title)]
+        width = max(map(len, section.answers), default=0) + 4
+        for case, answer in section.answers.items():
+            yield from wrapped(answer, f"  {case}".ljust(width), " " * width)
+        if section.table is not None:
+            yield from _plain_table(section.table)
+        for sentence in section.sentences:
+            yield from wrapped(sentence, "  ", "  ")
+    shown = notes if everything else notes[:3]
+    for i, note in enumerate(shown, 1):
+        yield from [""] * (i == 1) + wrapped(f"Note {i}. {note}", rest="  ")
+    if len(notes) > len(shown):
+        yield f"Further notes: {len(notes) - len(shown)} (--all)."
+
+
+def _plain_table(table: pd.DataFrame) -> list[str]:
+    columns = [[_clean(str(cell)) for cell in (name, *table[name])] for name in table]
+    # Cut long names in their middle: those of one family differ at the end.
+    columns[0] = [c if len(c) <= NAME else f"{c[: NAME - 13]}...{c[-10:]}" for c in columns[0]]
+    widths = [max(map(len, column)) for column in columns]
+    return [
+        "  " + "  ".join([first.ljust(widths[0]), *map(str.rjust, rest, widths[1:])]).rstrip()
+        for first, *rest in zip(*columns, strict=True)
+    ]
+
+
+def _markdown(head: list[str], sections: list[Section], notes: list[str]):
+    def row(cells) -> str:
+        return f"| {' | '.join(_escape(' '.join(str(c).split())) for c in cells)} |"
+
+    for i, text in enumerate(head):
+        yield _escape(text) if i else f"**{_escape(text)}**  "
+    for section in sections:
+        yield from ["", f"### {_escape(section.title)}", ""]
+        if section.answers:
+            yield from ["| | |", "|---|---|", *map(row, section.answers.items())]
+        if section.table is not None:
+            yield from [row(section.table), "|---" * section.table.shape[1] + "|"]
+            yield from map(row, section.table.itertuples(index=False))
+        yield from ["", *(_escape(s) for s in section.sentences if s)]
+    if notes:
+        yield from ["", *(f"{i}. {_escape(n)}" for i, n in enumerate(notes, 1))]
+
+
+def _clean(text: str) -> str:
+    """Make text from data safe for a terminal: no control characters, no line breaks."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _escape(text: str) -> str:
+    """Make text from data safe in Markdown: no HTML, no table or emphasis marks."""
+    safe = html.escape(_clean(text), quote=False)
+    return "".join(f"\\{c}" if c in "\\`*_{}[]|#" else c for c in safe)

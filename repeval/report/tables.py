@@ -1,0 +1,159 @@
+"""Tables for terminal, Markdown and pages: what is shown of systems, best first.
+
+Figures are texts, in points or to the digits that matter; what the data do not give is said.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from repeval.report.format import (
+    NEW,
+    NOT_SHOWN,
+    limits,
+    no_ceiling,
+    percent,
+    points,
+    reach,
+    shown_interval,
+    signed_limits,
+    these,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from repeval.report.analysis import Analysis
+    from repeval.report.rows import Limits, System
+
+CARD = [
+    "Score and intervals are in percent. these: for exactly these problems; new ones: for problems "
+    "like them. within: variance between runs of a problem; between: variance of difficulty.",
+    "ICC: the share of difficulty in their sum; ceiling: 1/ICC, by which endless runs could divide "
+    "the variance of a single run's score.",
+]
+
+
+def leaderboard(analysis: Analysis, condition: str) -> pd.DataFrame:
+    """Return the table of a condition: scores, both intervals, rank set."""
+    sets = {r.model: r.rank_set for r in analysis.ranks if r.condition == condition}
+    table = pd.DataFrame(
+        {
+            "model": s.model + " *" * (s.model in analysis.excluded),
+            **_scores(s),
+            "rank": reach(sets[s.model], "-") if s.model in sets else "",
+            "all right": "" if s.retry_free is None else f"{s.retry_free * s.n_problems:.0f}",
+        }
+        for s in analysis.ranked(condition)
+    )
+    at_hand = these(analysis, condition).removesuffix(" problems")
+    return table.loc[:, (table != "").any()].rename(columns={"these": at_hand})
+
+
+def group_table(
+    pooled: Analysis, groups: Mapping[str, Analysis], by: str, condition: str
+) -> pd.DataFrame:
+    """Return one row for each model and group, then the macro and the micro score."""
+
+    def row(group: str, s: System) -> dict[str, str]:
+        counts = {by: group, "model": s.model, "problems": str(s.n_problems)}
+        return counts | _scores(s) | {"ceiling": _ceiling(s)}
+
+    rows = []
+    for s in pooled.ranked(condition):
+        systems = ((value, r) for value, a in groups.items() for r in a.ranked(condition))
+        own = [(value, r) for value, r in systems if r.model == s.model]
+        if own:
+            macro = statistics.fmean(r.mean for _, r in own)
+            rows += [row(value, r) for value, r in own]
+            rows += [{by: "macro", "score": points(macro)}, row("micro", s)]
+    table = pd.DataFrame(rows).fillna("")
+    return table if table["model"].nunique() > 2 else table.drop(columns="model")
+
+
+def component_table(analysis: Analysis, condition: str) -> pd.DataFrame:
+    """Return the variance components of a condition's systems, best first."""
+
+    def ends(interval: Limits) -> str:
+        found = dict.fromkeys(_form(v, ".2f", "no limit") for v in interval or ())
+        return " to ".join(found) or NOT_SHOWN
+
+    return pd.DataFrame(
+        {
+            "model": s.model,
+            **{key: _form(getattr(s, key)) for key in ("within", "between", "icc")},
+            "ceiling": _ceiling(s),
+            "interval": ends(s.ceiling_interval_bca),
+        }
+        for s in analysis.ranked(condition)
+    )
+
+
+def report_card(analysis: Analysis) -> pd.DataFrame:
+    """Return what to report of every system.
+
+    References
+    ----------
+    VC section 6.
+    """
+    return pd.DataFrame(
+        {
+            "model": s.model,
+            "condition": s.condition,
+            "problems": str(s.n_problems),
+            "runs": reach(s.runs_range),
+            **_scores(s),
+            **{key: _form(getattr(s, key)) for key in ("within", "between")},
+            "ICC": _form(s.icc, ".3f"),
+            "ceiling": _ceiling(s),
+        }
+        for condition in analysis.summary
+        for s in analysis.ranked(condition)
+    )
+
+
+def rank_table(analysis: Analysis, condition: str) -> pd.DataFrame:
+    """Return ranks with what the data cannot rule out, best first."""
+    return pd.DataFrame(
+        {
+            "model": r.model,
+            "rank": str(r.rank),
+            "not ruled out": reach(r.rank_set, "-"),
+            "interval": reach(r.rank_interval, "-"),
+            "by two-level law": reach(r.two_level.rank_interval, "-"),
+            "first in": percent(r.p_first),
+            "in top three in": percent(r.p_top3),
+        }
+        for r in analysis.ranks
+        if r.condition == condition
+    )
+
+
+def condition_table(analysis: Analysis, most: int = 60) -> pd.DataFrame:
+    """Return differences of two conditions with both intervals, the first `most` rows."""
+    return pd.DataFrame(
+        {
+            "model": r.model,
+            "conditions": f"{r.condition_a} less {r.condition_b}",
+            "points": points(r.difference),
+            "these problems": signed_limits(r.fixed.interval),
+            NEW: signed_limits(r.interval),
+            "smallest found 4 times in 5": points(r.mdd) if r.mdd else None,
+        }
+        for r in analysis.condition_pairs[:most]
+    )
+
+
+def _scores(s: System) -> dict[str, str]:
+    new = limits(s.intervals[shown_interval(s)])
+    return {"score": points(s.mean), "these": limits(s.intervals["fixed_t"]), "new ones": new}
+
+
+def _form(value: float | None, form: str = ".4f", unknown: str = NOT_SHOWN) -> str:
+    return unknown if value is None else format(value, form)
+
+
+def _ceiling(s: System) -> str:
+    return _form(s.ceiling, unknown=NOT_SHOWN if s.between is None else no_ceiling(s))

@@ -1,0 +1,1 @@
+"""The mathematics: plain arrays in, frozen dataclasses out; numpy and scipy only."""

@@ -1,0 +1,177 @@
+"""Variance components of a score: what differs between runs, and between problems."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from repeval.stats.sample import ROUNDING, FloatArray, Sample, as_sample, variance
+
+
+@dataclass(frozen=True)
+class Components:
+    """Variance components of a score, or of a difference of two scores.
+
+    Attributes
+    ----------
+    mean : float
+        The score, mean of p̂_i, every problem with weight 1/N.
+    within : float
+        μ_w, the variance between runs of one problem; NaN if no problem has two runs.
+    between : float
+        σ_b², the variance between problems; may be negative, and is never clipped.
+    spread : float
+        s²(p̂), the sample variance of the pass rates (ddof = 1).
+    run_noise : float
+        mean_i(v_i/R_i), the part of `spread` that repetition removes.
+    n_problems : int
+    n_runs : int or None
+        Runs per problem; None where they are unequal.
+    runs_range : (int, int)
+    runs_harmonic : float
+        1/mean(1/R_i).
+    runs_mean : float
+    """
+
+    mean: float
+    within: float
+    between: float
+    spread: float
+    run_noise: float
+    n_problems: int
+    n_runs: int | None
+    runs_range: tuple[int, int]
+    runs_harmonic: float
+    runs_mean: float
+
+    @property
+    def icc(self) -> float:
+        """Intraclass correlation ρ = σ_b²/(σ_b² + μ_w); negative where σ_b² is."""
+        return _ratio(self.between, self.between + self.within)
+
+    @property
+    def ceiling(self) -> float:
+        """Variance ceiling 1 + μ_w/σ_b² (VC Eq. 2); infinite where σ_b² <= 0 but for 0/0."""
+        if self.between > 0 or self.within == 0:
+            return 1 + _ratio(self.within, self.between)
+        return math.inf if self.between <= 0 else math.nan
+
+    @property
+    def max_narrowing(self) -> float:
+        """Share of an interval's width that endless runs remove, seen from one run."""
+        return 1 - 1 / math.sqrt(self.ceiling)
+
+    @property
+    def aleatoric_share(self) -> float:
+        """Share of the score's variance that endless runs would remove, seen from these runs."""
+        if self.spread == 0 and self.run_noise > 0:
+            return math.inf
+        return _ratio(self.run_noise, self.spread)
+
+    @property
+    def remaining_narrowing(self) -> float:
+        """Share of an interval's width that endless runs remove, seen from these runs."""
+        if self.between <= 0 < self.within:
+            return 1.0
+        return 1 - math.sqrt(1 - min(self.aleatoric_share, 1.0))
+
+    @property
+    def design_effect(self) -> float:
+        """Factor by which pooling the runs understates the variance; 1 + (R-1)ρ if R is equal."""
+        return self.runs_mean * (self.icc + (1 - self.icc) / self.runs_harmonic)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the score for new problems, (σ_b² + μ_w/R)/N (VC Eq. 1)."""
+        return self.spread / self.n_problems
+
+    @property
+    def fixed_variance(self) -> float:
+        """Variance of the score for exactly these problems, μ_w/(N R)."""
+        return self.run_noise / self.n_problems
+
+
+def components(outcomes: Any, runs: ArrayLike | None = None) -> Components:
+    """Estimate the variance components of one system's score.
+
+    Parameters
+    ----------
+    outcomes, runs
+        See `repeval.stats.sample.as_sample`.
+
+    Returns
+    -------
+    Components
+        `within` = mean of v_i over the problems with two runs or more, and `between` =
+        s²(p̂) - mean_i(v_i/R_i), with `within` in place of v_i where R_i = 1.
+
+    References
+    ----------
+    VC section 3. For scores v_i is the sample variance of the problem's runs.
+    """
+    s = as_sample(outcomes, runs)
+    return _components(s.rate, [s])
+
+
+def difference_components(a: Any, b: Any) -> Components:
+    """Estimate the components of the difference of two systems on the same problems.
+
+    Difficulty that both systems share cancels in d_i = p̂_iA - p̂_iB, run noise adds up:
+    `within` = μ_wA + μ_wB, and the ceiling is higher than that of either score.
+
+    Parameters
+    ----------
+    a, b
+        The two systems, in the same order of problems; see `repeval.stats.sample.as_sample`.
+    """
+    first, second = paired(a, b)
+    return _components(first.rate - second.rate, [first, second])
+
+
+def paired(a: Any, b: Any) -> tuple[Sample, Sample]:
+    """Normalise two systems that were run on the same problems."""
+    first, second = as_sample(a), as_sample(b)
+    if len(first) != len(second):
+        raise ValueError(f"a pair needs the same problems: {len(first)} against {len(second)}")
+    return first, second
+
+
+def filled_noise(sample: Sample) -> FloatArray:
+    """Return v_i with the overall `within` where a problem has one run and so no v_i."""
+    if not np.isnan(sample.noise).any():
+        return sample.noise
+    return np.where(np.isnan(sample.noise), within(sample), sample.noise)
+
+
+def within(sample: Sample) -> float:
+    """Return μ_w: the mean of v_i over the problems with at least two runs, else NaN."""
+    known = sample.noise[~np.isnan(sample.noise)]
+    return float(known.mean()) if known.size else math.nan
+
+
+def _components(values: FloatArray, parts: list[Sample]) -> Components:
+    runs = np.stack([p.runs for p in parts])
+    spread = variance(values)
+    run_noise = float(sum((filled_noise(p) / p.runs).mean() for p in parts))
+    between = spread - run_noise
+    return Components(
+        mean=float(values.mean()),
+        within=sum(within(p) for p in parts),
+        # The sign decides whether there is a ceiling, so no rounding may decide the sign.
+        between=0.0 if abs(between) < ROUNDING * spread else between,
+        spread=spread,
+        run_noise=run_noise,
+        n_problems=len(values),
+        n_runs=int(runs.flat[0]) if np.ptp(runs) == 0 else None,
+        runs_range=(int(runs.min()), int(runs.max())),
+        runs_harmonic=float(1 / (1 / runs).mean()),
+        runs_mean=float(runs.mean()),
+    )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole != 0 else math.nan

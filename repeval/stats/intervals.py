@@ -1,0 +1,270 @@
+"""Confidence intervals for a score, for new problems and for exactly these problems."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from repeval.stats import exact
+from repeval.stats.components import Components, components, filled_noise
+from repeval.stats.random_state import as_generator
+from repeval.stats.resampling import as_clusters, class_reruns, rerun, resampled_means, weights
+from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
+
+ESTIMANDS = {
+    "pooled_wilson": "neither",
+    "two_level": "superpopulation",
+    "one_level": "superpopulation",
+    "clustered_normal": "superpopulation",
+    "fixed_normal": "fixed",
+    "fixed_bootstrap": "fixed",
+    "clustered_wilson": "superpopulation",
+    "fixed_t": "fixed",
+}
+LAWS = ("one_level", "two_level", "fixed_bootstrap")
+NEEDS_BINARY = "needs pass/fail outcomes (see pass_at)"
+NEEDS_RUNS = "not identified: needs two runs of a problem"
+# Below so many clusters Student's t with G-1 degrees of freedom serves.
+MANY_CLUSTERS = 30
+NO_FLIP = "no problem changed its verdict, so run noise cannot be measured"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval; both limits are NaN, with the reason in `method`, if it has none.
+
+    Attributes
+    ----------
+    low, high : float
+        Limits, on the scale of the score.
+    level : float
+    name : str
+        One of `ESTIMANDS`.
+    estimand : {"superpopulation", "fixed", "neither"}
+        New problems like these; exactly these problems; no question at all.
+    method : str
+        How it was computed.
+    """
+
+    low: float
+    high: float
+    level: float
+    name: str
+    estimand: str
+    method: str
+
+    @property
+    def width(self) -> float:
+        """Return high - low."""
+        return self.high - self.low
+
+    @property
+    def exists(self) -> bool:
+        """Whether the interval could be computed."""
+        return not math.isnan(self.low)
+
+
+def interval(
+    outcomes: Any,
+    runs: ArrayLike | None = None,
+    *,
+    name: str,
+    level: float = 0.95,
+    method: str = "auto",
+    n_resamples: int = 2000,
+    rng: int | np.random.Generator | None = None,
+    clusters: ArrayLike | None = None,
+) -> Interval:
+    """Return one of the eight named intervals of a score.
+
+    Parameters
+    ----------
+    outcomes, runs
+        See `repeval.stats.sample.as_sample`.
+    name : str
+        `pooled_wilson` (a; for reference: right for R = 1 only); for new problems
+        `two_level` (b), `one_level` (b'), `clustered_normal` (b''), `clustered_wilson`; for
+        exactly these problems `fixed_normal` (c), `fixed_bootstrap` (c'), `fixed_t`.
+    level : float
+    method : {"auto", "exact", "monte-carlo"}
+        For the three bootstrap laws; "auto" is exact up to transforms of 2^18 points.
+    n_resamples : int
+        For Monte Carlo.
+    rng : int, numpy.random.Generator or None
+    clusters : (N,) array, optional
+        Label of the cluster each problem belongs to; whole clusters are then resampled.
+
+    References
+    ----------
+    VC Appendix D for the six with letters. `clustered_wilson` is Wilson's interval at the
+    effective sample size; `fixed_t` has Satterthwaite's degrees of freedom.
+    """
+    if name not in ESTIMANDS:
+        raise ValueError(f"unknown interval {name!r}; one of {', '.join(ESTIMANDS)}")
+    check_options(level, method, n_resamples)
+    sample = as_sample(outcomes, runs)
+    groups = as_clusters(clusters, len(sample))
+    if name in LAWS:
+        low, high, how = _bootstrap(sample, name, level, method, n_resamples, rng, groups)
+    else:
+        low, high, how = _CLOSED[name](sample, components(sample), level, groups)
+    if high - low < ROUNDING:
+        low, high, how = math.nan, math.nan, "every resample gives the same score"
+    return Interval(float(low), float(high), level, name, ESTIMANDS[name], how)
+
+
+def check_options(level: float, method: str = "auto", n_resamples: int = 2000) -> None:
+    """Refuse values that the options of all intervals cannot have."""
+    # Exact laws resolve tails down to 1e-12; nobody needs a level that close to 1.
+    if not 0.5 <= level <= 1 - 1e-9:
+        raise ValueError(f"level must lie in [0.5, 1 - 1e-9], for instance 0.95, not {level}")
+    if method not in ("auto", "exact", "monte-carlo"):
+        raise ValueError(f"method must be auto, exact or monte-carlo, not {method!r}")
+    if n_resamples < 1:
+        raise ValueError(f"n_resamples must be at least 1, not {n_resamples}")
+
+
+def normal_quantile(level: float) -> float:
+    """Return z for a two-sided interval."""
+    return float(special.ndtri((1 + level) / 2))
+
+
+def t_quantile(level: float, df: float) -> float:
+    """Return Student's t for a two-sided interval."""
+    return normal_quantile(level) if math.isinf(df) else float(special.stdtrit(df, (1 + level) / 2))
+
+
+def wilson(rate: float, n: float, level: float) -> tuple[float, float]:
+    """Return Wilson's score interval for a rate seen in n independent trials."""
+    z = normal_quantile(level)
+    centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def score_variance(values: FloatArray, clusters: IntArray | None) -> tuple[float, float]:
+    """Return the variance of a mean over problems and the degrees of freedom to use.
+
+    Without clusters s²/N and infinite degrees of freedom, the normal interval of the texts;
+    with G clusters the cluster-robust G/(G-1) Σ_g (Σ_i (p_i-μ))²/N², with G-1 below 30.
+    """
+    n = len(values)
+    if clusters is None:
+        return variance(values) / n, math.inf
+    sums = np.bincount(clusters, values - values.mean())
+    g = len(sums)
+    total = float((sums**2).sum()) if np.ptp(sums) > ROUNDING else 0.0
+    return g / (g - 1) * total / n**2, (g - 1 if g < MANY_CLUSTERS else math.inf)
+
+
+def satterthwaite(noise: FloatArray) -> float:
+    """Return the degrees of freedom of a sum of estimated variances, at least 1."""
+    spread = variance(noise)
+    return max(1.0, 2 * len(noise) * noise.mean() ** 2 / spread) if spread > 0 else math.inf
+
+
+_Limits = tuple[float, float, str]
+
+
+def _pooled_wilson(s: Sample, c: Components, level: float, _: IntArray | None) -> _Limits:
+    if not s.binary:
+        return math.nan, math.nan, NEEDS_BINARY
+    return *wilson(c.mean, float(s.runs.sum()), level), "closed form, runs taken as independent"
+
+
+def _clustered_normal(s: Sample, c: Components, level: float, groups: IntArray | None) -> _Limits:
+    squared, df = score_variance(s.rate, groups)
+    half = t_quantile(level, df) * math.sqrt(squared)
+    return c.mean - half, c.mean + half, "closed form" + _unit(groups)
+
+
+def _clustered_wilson(s: Sample, c: Components, level: float, groups: IntArray | None) -> _Limits:
+    if not s.binary:
+        return math.nan, math.nan, NEEDS_BINARY
+    n = len(s)
+    units = n if groups is None else int(groups.max()) + 1
+    squared, df = score_variance(s.rate, groups)
+    # With fewer than five problems of the rarer kind s² says little: take runs as identical.
+    rare = min((s.passes < s.runs).sum(), (s.passes > 0).sum())
+    effective = c.mean * (1 - c.mean) / squared if rare >= 5 and squared > 0 else units
+    effective = min(max(effective, units), float(s.runs.sum()))
+    if not math.isinf(df):
+        effective *= (normal_quantile(level) / t_quantile(level, df)) ** 2
+    return *wilson(c.mean, effective, level), f"Wilson at n = {effective:.1f}" + _unit(groups)
+
+
+def _fixed_normal(s: Sample, c: Components, level: float, _: IntArray | None) -> _Limits:
+    if reason := _no_run_noise(c):
+        return math.nan, math.nan, reason
+    half = normal_quantile(level) * math.sqrt(c.fixed_variance)
+    return c.mean - half, c.mean + half, "closed form"
+
+
+def _fixed_t(s: Sample, c: Components, level: float, _: IntArray | None) -> _Limits:
+    if reason := _no_run_noise(c):
+        return math.nan, math.nan, reason
+    df = satterthwaite(filled_noise(s) / s.runs)
+    half = t_quantile(level, df) * math.sqrt(c.fixed_variance)
+    return max(0.0, c.mean - half), min(1.0, c.mean + half), f"Student's t, {df:.1f} df"
+
+
+_CLOSED = {
+    "pooled_wilson": _pooled_wilson,
+    "clustered_normal": _clustered_normal,
+    "clustered_wilson": _clustered_wilson,
+    "fixed_normal": _fixed_normal,
+    "fixed_t": _fixed_t,
+}
+
+
+def _no_run_noise(c: Components) -> str | None:
+    if math.isnan(c.within):
+        return NEEDS_RUNS
+    return NO_FLIP if c.run_noise == 0 else None
+
+
+def _bootstrap(
+    s: Sample,
+    name: str,
+    level: float,
+    method: str,
+    n_resamples: int,
+    rng: int | np.random.Generator | None,
+    groups: IntArray | None,
+) -> _Limits:
+    if name == "fixed_bootstrap" and s.runs.max() == 1:
+        return math.nan, math.nan, NEEDS_RUNS
+    fits = exact.is_exact(s) and (groups is None or name == "fixed_bootstrap")
+    if method == "exact" and not fits:
+        raise ValueError("no exact law: scores, clusters or a lattice of too many points")
+    if fits and method != "monte-carlo":
+        return *exact.mean_law(s, name).interval(level), "exact law"
+    draws = _draws(s, name, n_resamples, as_generator(rng), groups)
+    tail = (1 - level) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail], method="inverted_cdf")
+    return low, high, f"Monte Carlo, {n_resamples} resamples" + _unit(groups)
+
+
+def _draws(
+    s: Sample, name: str, n_resamples: int, rng: np.random.Generator, groups: IntArray | None
+) -> FloatArray:
+    """Draw bootstrap means."""
+    if name == "one_level":
+        return resampled_means(s.rate[:, None], rng, n_resamples, groups)[:, 0]
+    n = len(s)
+    if s.binary and groups is None:
+        return class_reruns([s], rng, n_resamples, problems=name == "two_level")[:, 0]
+    means = []
+    for w in weights(rng, n, n_resamples, groups):
+        times = np.ones_like(w) if name == "fixed_bootstrap" else w
+        means.append((times * rerun(s, times, rng)).sum(axis=1) / times.sum(axis=1))
+    return np.concatenate(means)
+
+
+def _unit(groups: IntArray | None) -> str:
+    return "" if groups is None else f", {int(groups.max()) + 1} clusters"

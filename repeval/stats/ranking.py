@@ -1,0 +1,167 @@
+"""Ranks of several systems on common problems, and how sure they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from repeval.stats.comparison import compare
+from repeval.stats.intervals import MANY_CLUSTERS, check_options, score_variance, t_quantile
+from repeval.stats.random_state import as_generator
+from repeval.stats.resampling import as_clusters, rerun, weights
+from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Ranks of M systems; equal totals share the better rank, so `p_first` may add up to over 1.
+
+    Attributes
+    ----------
+    rank : (M,) int array
+        1 is best.
+    low, high : (M,) int array
+        Percentile rank interval under resampling; no confidence set.
+    set_low, set_high : (M,) int array
+        Ranks the data cannot rule out, for one system at a time (max-t over its M-1
+        differences; Mogstad, Romano, Shaikh and Wilhelm 2024).
+    p_first, p_top3 : (M,) float array
+    name : {"one_level", "two_level"}
+    """
+
+    rank: IntArray
+    low: IntArray
+    high: IntArray
+    set_low: IntArray
+    set_high: IntArray
+    p_first: FloatArray
+    p_top3: FloatArray
+    name: str
+
+
+def rank(
+    systems: Sequence[Any],
+    *,
+    name: str = "one_level",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    rng: int | np.random.Generator | None = None,
+    clusters: ArrayLike | None = None,
+) -> Ranking:
+    """Rank systems by score, problems resampled once for all of them.
+
+    Parameters
+    ----------
+    systems : sequence of M systems
+        On the same problems in the same order; see `repeval.stats.sample.as_sample`.
+    name : {"one_level", "two_level"}
+        The second resamples runs as well, as the paper does.
+
+    References
+    ----------
+    VC section 5.1 and Appendix F.
+    """
+    check_options(level, n_resamples=n_resamples)
+    if name not in ("one_level", "two_level"):
+        raise ValueError(f"name must be one_level or two_level, not {name!r}")
+    samples = [as_sample(s) for s in systems]
+    if len({len(s) for s in samples}) != 1:
+        raise ValueError("at least one system is needed, and all on the same problems")
+    rates = np.stack([s.rate for s in samples])
+    groups = as_clusters(clusters, len(samples[0]))
+    draws = resampled_scores(samples, name, n_resamples, as_generator(rng), groups)
+    ranks = ranks_of(draws)
+    tail = (1 - level) / 2
+    low, high = np.quantile(ranks, [tail, 1 - tail], axis=0, method="inverted_cdf").astype(int)
+    set_low, set_high = _rank_sets(samples, draws, level, groups)
+    return Ranking(
+        rank=ranks_of(rates.mean(axis=1)[None])[0],
+        low=low,
+        high=high,
+        set_low=set_low,
+        set_high=set_high,
+        p_first=(ranks == 1).mean(axis=0),
+        p_top3=(ranks <= 3).mean(axis=0),
+        name=name,
+    )
+
+
+def resampled_scores(
+    samples: Sequence[Sample],
+    name: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+    groups: IntArray | None = None,
+) -> FloatArray:
+    """Return the (n_resamples, M) scores of all systems on the same resampled problems."""
+    n = len(samples[0])
+    rates = np.stack([s.rate for s in samples], axis=1)
+    scores = []
+    binary = name == "two_level" and all(s.binary for s in samples)
+    kinds = _kinds(samples) if binary else None
+    for w in weights(rng, n, n_resamples, groups):
+        if name == "one_level":
+            totals = w @ rates
+        elif kinds:
+            # Problems of one kind share a binomial draw; counts below 2^24 are exact in float32.
+            indicators, k, r, owner = kinds
+            counts = (w.astype(np.float32) @ indicators).astype(np.int64)
+            totals = rng.binomial(counts * r, k / r) / r @ np.eye(len(samples))[owner]
+        else:
+            totals = np.stack([(w * rerun(s, w, rng)).sum(axis=1) for s in samples], axis=1)
+        scores.append(totals / w.sum(axis=1, keepdims=True))
+    return np.concatenate(scores)
+
+
+def ranks_of(scores: FloatArray) -> IntArray:
+    """Return ranks along the last axis, 1 for the highest; ties share the better rank."""
+    # Scores within rounding of each other are equal: sums of the same fractions.
+    better = [(scores > own[:, None] + 1e-9).sum(axis=1) for own in scores.T]
+    return 1 + np.stack(better, axis=1)
+
+
+def _kinds(samples: Sequence[Sample]) -> tuple[NDArray[np.float32], IntArray, IntArray, IntArray]:
+    """Return which problems are of which kind (k, R) of each system, and k, R and the system."""
+    indicators, passes, runs, owner = [], [], [], []
+    for m, s in enumerate(samples):
+        most = int(s.runs.max()) + 1
+        kinds, member = np.unique(s.runs * most + s.passes, return_inverse=True)
+        indicators.append(np.eye(len(kinds), dtype=np.float32)[member])
+        passes.append(kinds % most)
+        runs.append(kinds // most)
+        owner.append(np.full(len(kinds), m))
+    return np.concatenate(indicators, axis=1), *map(np.concatenate, (passes, runs, owner))
+
+
+def _rank_sets(
+    samples: Sequence[Sample], draws: FloatArray, level: float, groups: IntArray | None
+) -> tuple[IntArray, IntArray]:
+    m = len(samples)
+    rates = np.stack([s.rate for s in samples])
+    low, high = np.ones(m, dtype=int), np.full(m, m)
+    for j in range(m):
+        observed = rates.mean(axis=1) - rates[j].mean()
+        if groups is None:
+            spread = (rates - rates[j]).std(axis=1, ddof=1) / math.sqrt(rates.shape[1])
+        else:
+            spread = np.sqrt([score_variance(d, groups)[0] for d in rates - rates[j]])
+        known = spread > ROUNDING
+        if known.any():
+            centred = draws[:, known] - draws[:, [j]] - observed[known]
+            critical = np.quantile((np.abs(centred) / spread[known]).max(axis=1), level)
+            if groups is not None and (g := groups.max() + 1) < MANY_CLUSTERS:
+                critical = max(critical, t_quantile(1 - (1 - level) / (m - 1), g - 1))
+            t = observed[known] / spread[known]
+            low[j] += (t > critical).sum()
+            high[j] -= (t < -critical).sum()
+        # The same difference on every problem has no spread: there Newcombe's interval decides.
+        for i in np.flatnonzero(~known & (np.abs(observed) > ROUNDING)):
+            if compare(samples[i], samples[j], level=level).resolved:
+                low[j] += observed[i] > 0
+                high[j] -= observed[i] < 0
+    return low, high

@@ -1,0 +1,153 @@
+"""Monte Carlo resampling of problems: one hook for weights, used wherever no exact law is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repeval.stats.sample import FloatArray, IntArray, Sample
+
+# Weights are drawn in blocks of at most this many numbers (80 MB).
+BLOCK = 10_000_000
+
+
+def weights(
+    rng: np.random.Generator, n: int, n_resamples: int, clusters: IntArray | None = None
+) -> Iterator[FloatArray]:
+    """Draw how often each problem is in a resample, block by block.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n : int
+        Problems.
+    n_resamples : int
+    clusters : (n,) int array, optional
+        Cluster codes 0..G-1; whole clusters are drawn instead of single problems.
+
+    Yields
+    ------
+    (b, n) float array
+        Whole-number weights; the blocks add up to `n_resamples` rows.
+    """
+    units = n if clusters is None else int(clusters.max()) + 1
+    rows = max(1, BLOCK // max(n, units))
+    for done in range(0, n_resamples, rows):
+        b = min(rows, n_resamples - done)
+        drawn = rng.integers(units, size=(b, units)) + units * np.arange(b)[:, None]
+        block = np.bincount(drawn.ravel(), minlength=b * units).reshape(b, units).astype(float)
+        yield block if clusters is None else block[:, clusters]
+
+
+def resampled_means(
+    columns: FloatArray,
+    rng: np.random.Generator,
+    n_resamples: int,
+    clusters: IntArray | None = None,
+) -> FloatArray:
+    """Return the means of columns over resampled problems.
+
+    Parameters
+    ----------
+    columns : (N, K) float array
+        One row a problem.
+    clusters : (N,) int array, optional
+        Cluster codes; see `weights`.
+
+    Returns
+    -------
+    (n_resamples, K) float array
+
+    Notes
+    -----
+    Problems with equal rows are exchangeable: where there are few kinds, their numbers are
+    one multinomial draw, at a cost that does not depend on N.
+    """
+    n = len(columns)
+    if clusters is None and (kinds := _kinds(columns)) is not None:
+        values, counts = kinds
+        return rng.multinomial(n, counts / n, size=n_resamples) @ values / n
+    return weighted_means(columns, rng, n_resamples, clusters)
+
+
+def weighted_means(
+    columns: FloatArray,
+    rng: np.random.Generator,
+    n_resamples: int,
+    clusters: IntArray | None = None,
+) -> FloatArray:
+    """Return the same by drawing weights: columns do not change what is drawn."""
+    blocks = [
+        (w @ columns) / w.sum(axis=1, keepdims=True)
+        for w in weights(rng, len(columns), n_resamples, clusters)
+    ]
+    return np.concatenate(blocks)
+
+
+def class_reruns(
+    samples: Sequence[Sample], rng: np.random.Generator, n_resamples: int, problems: bool = True
+) -> FloatArray:
+    """Draw means of 0/1 systems, runs and, if asked, problems resampled, at a cost free of N.
+
+    Problems with equal (k, R) in every system are exchangeable: their number is all that is
+    drawn of them.
+
+    Returns
+    -------
+    (n_resamples, len(samples)) float array
+    """
+    n = len(samples[0])
+    columns = np.stack([column for s in samples for column in (s.passes, s.runs)])
+    kinds, counts = np.unique(columns, axis=1, return_counts=True)
+    times = np.broadcast_to(counts, (n_resamples, len(counts)))
+    if problems:
+        times = rng.multinomial(n, counts / n, size=n_resamples)
+    means = [
+        rng.binomial(times * r, k / r) @ (1 / r) / n
+        for k, r in zip(kinds[::2], kinds[1::2], strict=True)
+    ]
+    return np.stack(means, axis=1)
+
+
+def rerun(s: Sample, times: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Resample the runs of problems that were drawn `times` times; return mean rates.
+
+    Parameters
+    ----------
+    times : (b, N) float array of whole numbers
+    """
+    trials = (times * s.runs).astype(np.int64)
+    if s.binary:
+        passes = rng.binomial(trials, s.rate)
+        return passes / np.maximum(trials, 1)
+    # The R·w draws with replacement from a problem's scores, as a multinomial over its runs.
+    rates = np.empty_like(times)
+    for i, (row, runs) in enumerate(zip(s.scores, s.runs.tolist(), strict=True)):
+        seen = row[~np.isnan(row)]
+        drawn = rng.multinomial(trials[:, i], np.full(runs, 1 / runs))
+        rates[:, i] = drawn @ seen / np.maximum(trials[:, i], 1)
+    return rates
+
+
+def as_clusters(clusters: Any, n: int) -> IntArray | None:
+    """Normalise cluster labels to codes 0..G-1."""
+    if clusters is None:
+        return None
+    labels = np.asarray(clusters)
+    if labels.shape != (n,):
+        raise ValueError(f"clusters must be {n} labels, one a problem, not shape {labels.shape}")
+    codes = np.unique(labels, return_inverse=True)[1].reshape(n)
+    if codes.max() < 1:
+        raise ValueError("clusters: at least two different labels are needed")
+    return codes
+
+
+def _kinds(columns: FloatArray) -> tuple[FloatArray, NDArray[np.int64]] | None:
+    # Rows are compared as single byte strings: `np.unique(axis=0)` is ten times slower.
+    rows = np.ascontiguousarray(columns)
+    void = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, counts = np.unique(void, return_index=True, return_counts=True)
+    return (rows[first], counts) if 4 * len(counts) <= len(rows) else None

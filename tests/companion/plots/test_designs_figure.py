@@ -1,0 +1,159 @@
+"""Figures and words on problems and runs, one level and two, and two conditions of a model."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import repeval
+from repeval.companion.plots import conditions, designs
+from repeval.report.format import counted
+from repeval.stats import designs as mathematics
+
+from .made import CASES, analysed, drawn
+from .test_strategies_figure import as_printed, table  # noqa: F401  (fixtures)
+
+
+def test_observed_factors_are_ratios_of_widths(as_printed):  # noqa: F811
+    found = designs.observed(as_printed).set_index(["n", "k"])
+    # Of the printed widths: .0904, .0749 and .0592 over .1266; .0835 over .1776; .0420 over .0895.
+    listed = {(200, 2): 0.7141, (200, 3): 0.5916, (200, 5): 0.4676, (100, 5): 0.4702,
+              (400, 5): 0.4693}  # fmt: skip
+    for cell, expected in listed.items():
+        assert found.loc[cell, "observed"] == pytest.approx(expected, abs=5e-5)
+    assert found.loc[(200, 3), "predicted"] == pytest.approx(0.5916, abs=5e-5)
+    plot = drawn(designs.narrowing(as_printed))
+    assert "0.716 and 0.714 (k = 2), 0.592 and 0.592 (k = 3), 0.469 and 0.468" in plot.caption
+    assert len(plot.data) == 6 * 10
+    # The worst is k = 5 with 200 inputs, or k = 2: 0.0018 of 0.7159.
+    assert "at most 0.3 % of a factor" in designs.misses(as_printed)
+
+
+def test_the_best_runs_are_those_of_the_rule(default):
+    plot = drawn(designs.best_runs(default, "Detailed"))
+    for rho, rows in plot.data.groupby("icc"):
+        pair = 2 if rho == pytest.approx(1 / default.summary["Detailed"].adjacent_ceiling) else 1
+        # R+1 beats R above R(R+1)ρ/(1-ρ), twice that where a repetition costs two runs.
+        second = rows.loc[rows["runs"] >= 2, "cost_ratio"].min()
+        assert second == pytest.approx(pair * 2 * rho / (1 - rho), rel=0.03)
+    assert plot.data["icc"].nunique() == 3
+
+
+def test_places_are_those_of_both_texts_and_of_the_data(default):
+    found = designs.places(default, "Detailed")
+    counts = found["where"].value_counts()
+    assert counts[[*designs.PLACES]].tolist() == [3, 1, 10, 14, 15]
+    paper = found[found["where"] == "the paper, scores"]
+    # VC Appendix D: 0.3 to 4.8 %.
+    assert 100 * (paper["inflation"].min() - 1) == pytest.approx(0.3, abs=0.05)
+    assert 100 * (paper["inflation"].max() - 1) == pytest.approx(4.8, abs=0.05)
+    here = found.loc[found["where"] == "here, scores", "inflation"]
+    shares = np.array([s.aleatoric_share for s in counted(default, "Detailed")])
+    np.testing.assert_allclose(here, np.sqrt(1 + (1 - 1 / 5) * shares))
+
+
+def test_the_formula_is_the_ratio_of_exact_widths(default):
+    # Limits are multiples of 1/495, two of each interval: off by a step each at most.
+    pairs = default.adjacent("Detailed")
+    for p in pairs:
+        one, two = (high - low for low, high in (p.interval, p.two_level.interval))
+        assert two == pytest.approx(one * mathematics.inflation(p.icc, 5), abs=2 * 2 / 495)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_levels_are_drawn_for_any_data(case):
+    _, analysis = analysed(case)
+    about = analysis, analysis.condition
+    plot = drawn(designs.two_levels(*about))
+    rows = designs.level_table(*about)
+    assert set(rows["figure"]) == set(plot.data["where"])
+    known = any(s.icc is not None for s in counted(*about))
+    assert ("a score would be" in designs.advice(*about)) == known
+    assert ("here, scores" in set(rows["figure"])) == known
+    drawn(designs.best_runs(*about))
+
+
+def test_estimates_below_zero_stand_at_zero(default):
+    pairs = tuple(replace(p, icc=-0.1) for p in default.pairs)
+    plot = designs.two_levels(replace(default, pairs=pairs), "Detailed")
+    assert "Below zero, and drawn at zero: 15." in plot.caption
+    low = plot.data[plot.data["where"] == "here, differences"]
+    assert low["icc"].max() < 0
+    assert low["inflation"].tolist() == pytest.approx([np.sqrt(2 - 1 / 5)] * 15)
+
+
+def test_differences_of_conditions(default):
+    plot = drawn(conditions.differences(default))
+    assert len(plot.data) == 16
+    rows = default.condition_pairs
+    one = sum(r.resolved for r in rows)
+    assert f"Of 16 differences {one} would leave out zero" in plot.caption
+    # Holm asks for .05/16, .05/15, ... in turn, Bonferroni for .05/16 of all.
+    p = [0.0031, 0.0033, 0.004, *[0.04] * 13]
+    certain = [replace(r, p_value=p, resolved=True) for r, p in zip(rows, p, strict=True)]
+    certain = replace(default, condition_pairs=tuple(certain))
+    text = conditions.exploratory(certain)
+    assert "16 would" in text
+    assert "2 still do after Holm's correction for asking about all, 1 after" in text
+    assert "0.8 would leave out zero by luck" in text
+    filled = [
+        line for line in conditions.differences(certain).figure.axes[0].lines
+        if line.get_marker() == "o" and line.get_markerfacecolor() != "white"
+    ]  # fmt: skip
+    assert len(filled) == 2
+
+
+def test_runs_narrow_differences_on_the_default_data(default):
+    outcomes = repeval.load()
+    plot = drawn(conditions.narrowing(default, outcomes))
+    assert len(plot.data) == 16 * 4
+    # At all runs the estimate from all runs is met but for the first run's own width.
+    full = plot.data[plot.data["runs"] == 5].set_index("model")
+    assert full["observed"].corr(full["predicted"]) > 0.8
+
+
+def two_conditions(tidy, conditions_, runs=2, models=("a", "b")):
+    rng = np.random.default_rng(2606)
+    rows = [
+        {"model": m, "condition": c, "problem": i, "run": r, "outcome": int(rng.random() < 0.5)}
+        for m in models for c in conditions_ for i in range(15) for r in range(runs)
+    ]  # fmt: skip
+    outcomes = repeval.load(tidy(rows))
+    return repeval.analyze(outcomes, n_resamples=50), outcomes
+
+
+@pytest.mark.parametrize("names", [("x",), ("x", "y"), ("<b>$x$", "y", "名前")])
+@pytest.mark.parametrize("runs", [1, 3])
+def test_any_number_of_conditions(tidy, names, runs):
+    analysis, outcomes = two_conditions(tidy, names, runs)
+    shown, narrowed = conditions.differences(analysis), conditions.narrowing(analysis, outcomes)
+    text, found = conditions.exploratory(analysis), conditions.components(analysis)
+    pairs = len(names) * (len(names) - 1)
+    assert len(analysis.condition_pairs) == len(found) == pairs
+    assert (text == conditions.NO_PAIR) == (shown.caption == conditions.NO_PAIR) == (pairs == 0)
+    assert (narrowed.caption == conditions.ONE_RUN) == (runs == 1 or pairs == 0)
+    assert ("conditions" in found) == (len(names) > 2)
+    for plot in (shown, narrowed):
+        plot.figure.canvas.draw()
+    labels = conditions.labels(analysis.condition_pairs) if pairs else []
+    assert ("less" in "".join(labels)) == (len(names) > 2)
+
+
+def test_the_pairing_of_a_stand_in_is_called_a_guess(tidy):
+    default = repeval.load()
+    said = conditions.pairing(default)
+    assert ("a guess" in said) == (default.source.basis == "stand-in")
+    assert "cancels" in conditions.pairing(two_conditions(tidy, ("x", "y"))[1])
+
+
+def test_the_posts_own_tables():
+    found = conditions.post_factors()
+    assert len(found) == 10
+    gemma = found[(found["subject"] == "bio") & (found["model"] == "Gemma 3 12B")].iloc[0]
+    # Two of the printed predictions are a unit off those of the printed ICCs.
+    assert gemma.tolist()[2:] == ["0.87", "0.947", "0.94", "0.93"]
+    off = found["from it"].astype(float) - found["predicted"].astype(float)
+    assert (off.abs() > 0.006).sum() == 2
+    # Qwen 3.5 9B on biology: sqrt(.17 + .83/5) = .580 against .52.
+    assert "most by 0.06 (Qwen 3.5 9B, bio)" in conditions.post_misses()
+    assert conditions.post_intervals().startswith("10 of 10 intervals lie between")

@@ -1,0 +1,154 @@
+"""What is said where nothing varied, where there is no limit, and what warns."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import repeval
+from repeval.messages import ASSUMED
+from repeval.report import format as report
+from repeval.report import notices, screen, sentences
+from repeval.report import tables as report_tables
+from repeval.report.analysis import analyze
+
+
+@pytest.fixture(scope="module")
+def default():
+    return analyze(repeval.load(), n_resamples=100)
+
+
+def verdicts(tidy, problems, models="ab"):
+    """Load runs written as one string of verdicts for each problem, the same for all models."""
+    rows = [
+        {"model": m, "problem": f"q{i}", "run": r, "outcome": y}
+        for m in models for i, runs in enumerate(problems) for r, y in enumerate(runs)
+    ]  # fmt: skip
+    return repeval.load(tidy(rows))
+
+
+def drawn(tidy, chance=lambda i: 0.5, problems=30, runs=3):
+    """Load two models; by default all problems are equally hard, with less spread than noise."""
+    rng = np.random.default_rng(3)
+    rows = [
+        {"model": m, "problem": f"q{i}", "run": r, "outcome": int(rng.random() < chance(i))}
+        for m in "ab" for i in range(problems) for r in range(runs)
+    ]  # fmt: skip
+    return repeval.load(tidy(rows))
+
+
+def codes(analysis):
+    return {notice.code for notice in analysis.notices}
+
+
+def test_where_nothing_varied_it_says_so_and_asks_for_no_second_run(tidy):
+    outcomes = verdicts(tidy, ["11111"] * 20)
+    analysis = analyze(outcomes, n_resamples=50)
+    about = analysis, "default"
+    assert sentences.figures(report.counted(*about), "ceiling") == "Over 2 models: nothing varied."
+    assert set(report_tables.component_table(*about)["ceiling"]) == {"nothing varied"}
+    assert "no run noise was seen" in sentences.allocation_rule(*about)
+    text = screen.one_screen(analysis, outcomes, everything=True, components=True)
+    assert "no verdict changed" in text
+    assert "two runs" not in text
+    assert "upper limit" not in text
+    assert "are level" in text
+    assert "0.0 points" not in text
+
+
+def test_no_limit_is_never_a_hundred_percent_or_a_width_of_zero(tidy):
+    outcomes = drawn(tidy)
+    analysis = analyze(outcomes, n_resamples=50)
+    text = screen.one_screen(analysis, outcomes, pair=("a", "b"), components=True)
+    assert analysis.pairs[0].between < 0
+    assert not re.search(r"\dj|100 %|\+-0\.0|no limit to no limit", text)
+    assert re.search(r"endless runs of both +no limit is seen", text)
+    # All of the variance is run noise at most, so twice the runs halve it as twice the problems.
+    widths = re.findall(r"twice the (?:runs of both|problems) +(\S+)", text)
+    assert len(widths) == 2
+    assert len(set(widths)) == 1
+    assert "From a single run: no limit is seen for a score" in text
+    narrowing = sentences.figures(analysis.ranked("default"), "remaining_narrowing")
+    assert narrowing.endswith("no limit.")
+
+
+def test_a_longer_interval_for_these_problems_is_noticed(tidy, default):
+    found = {n.code: n.text for n in analyze(drawn(tidy), n_resamples=50).notices}
+    assert found["shorter-than-fixed"].startswith("For 1 of 1 pair (")
+    assert "shorter-than-fixed" not in codes(default)
+    assert "few-problems" not in found
+    assert "few-problems" in codes(analyze(drawn(tidy, problems=9), n_resamples=50))
+
+
+def test_prices_have_two_digits_and_no_false_advice(default):
+    analysis = default
+    prices = [sentences.price(p) for p in (0.0342, 1.02, 7.13, 9.97, 70.9, 105.7, 4321)]
+    assert prices == ["0.034", "1.0", "7.1", "10.0", "71", "106", "4,321"]
+    spread = replace(analysis.summary["Detailed"], within=(0.05,) * 3, between=(0.2,) * 3)
+    given = replace(analysis, summary={"Detailed": spread})
+    text = sentences.allocation_rule(given, "Detailed")
+    # R(R+1)/ratio at a ratio of a quarter.
+    assert "over 8.0 runs; 5 runs are best from 80 to 120." in text
+    assert "Otherwise" not in text
+
+
+def test_without_a_detectable_change_none_is_said(default):
+    analysis = default
+    flat = replace(analysis, pairs=tuple(replace(p, mdd=None) for p in analysis.pairs))
+    assert "four times in five" in sentences.neighbours(analysis, "Detailed")
+    assert "four times in five" not in sentences.neighbours(flat, "Detailed")
+
+
+def test_pooling_is_right_for_new_problems_at_one_run(tidy):
+    analysis = analyze(drawn(tidy, lambda i: i / 30, runs=1), n_resamples=50)
+    assert "right for new problems" in sentences.pooling(analysis, "default")
+    analysis = analyze(drawn(tidy, lambda i: i / 30), n_resamples=50)
+    assert "right for new problems" not in sentences.pooling(analysis, "default")
+
+
+def test_a_prefix_that_clusters_is_named_with_its_separator(tidy):
+    rows = [
+        {"model": "a", "problem": f"f{i // 6}|{i}", "run": r, "outcome": i // 6 % 2}
+        for i in range(60) for r in range(2)
+    ]  # fmt: skip
+    analysis = analyze(repeval.load(tidy(rows)), n_resamples=50)
+    (text,) = (n.text for n in analysis.notices if n.code == "hidden-clusters")
+    assert "Add a column that holds the part before '|' and give it to --cluster." in text
+
+
+def test_pairs_without_common_problems_are_not_called_too_many(tidy):
+    rows = [
+        {"model": m, "problem": f"q{i}", "run": 0, "outcome": i % 2}
+        for m, ids in (("a", range(4)), ("b", range(2, 6)), ("c", range(4, 8))) for i in ids
+    ]  # fmt: skip
+    found = {n.code: n.text for n in analyze(repeval.load(tidy(rows)), n_resamples=50).notices}
+    assert found["pairs-left-out"] == "Pairs with fewer than 2 common problems: 1 of 3."
+    assert "adjacent-only" not in found
+
+
+def test_warnings_leave_out_how_the_table_was_read(tidy, default):
+    analysis = analyze(drawn(tidy), n_resamples=50)
+    assert "condition-default" in codes(analysis)
+    found = notices.warnings(analysis)
+    assert set(found["warning"]) == codes(analysis) - set(ASSUMED)
+    assert f"{len(set(found['warning']))} warnings: " in notices.warned(analysis)
+    assert "Nothing" in notices.warned(replace(analysis, notices=()))
+    assert "1 warning: few-mixed." in notices.warned(default)
+
+
+def test_the_front_page_says_no_hundred_percent(tidy):
+    stage = pytest.importorskip("repeval.companion.book.stage")
+    page = (Path(__file__).parents[2] / "book" / "index.md").read_text(encoding="utf-8")
+
+    def kept(analysis):
+        shown = stage.numbers(analysis)
+        return stage.keep_passages(page, "index", lambda c: "/" in c or bool(shown.get(c)))
+
+    text = kept(analyze(drawn(tidy), n_resamples=50))
+    assert "max_narrowing_median" not in text
+    assert "adjacent_resolved_fixed" in text
+    copied = kept(analyze(verdicts(tidy, ["00", "11"] * 6), n_resamples=50))
+    assert "adjacent_resolved_fixed" not in copied
+    assert "max_narrowing_median" in kept(analyze(drawn(tidy, lambda i: i / 30), n_resamples=50))

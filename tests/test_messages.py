@@ -1,0 +1,84 @@
+"""Every code has an explanation, and every explanation is of a code in use."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from repeval.messages import CODES, FIRST, MEANINGS, REFUSED, page, refused, some
+
+PACKAGE = Path(__file__).resolve().parents[1] / "repeval"
+REFUSERS = {"RepevalError", "refused", "refuse", "_check_names"}
+#: Said where it is harmless, refused where it is not.
+BOTH = {"no-run-column"}
+
+
+def strings(node: ast.AST) -> set[str]:
+    """All text constants under a node of a syntax tree."""
+    return {
+        n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    }
+
+
+TREES = [
+    ast.parse(path.read_text(encoding="utf-8"))
+    for path in PACKAGE.rglob("*.py")
+    if path != PACKAGE / "messages.py"
+]
+
+
+def made(by: set[str]) -> set[str]:
+    """The first arguments of all calls of these functions."""
+    calls = [n for tree in TREES for n in ast.walk(tree) if isinstance(n, ast.Call) and n.args]
+    fit = [n for n in calls if getattr(n.func, "id", getattr(n.func, "attr", "")) in by]
+    assert len(fit) > 20
+    return set().union(*(strings(n.args[0]) for n in fit))
+
+
+def test_codes_in_use_are_explained():
+    assert made({*REFUSERS, "Notice"}) <= set(CODES)
+
+
+def test_every_code_has_a_meaning_and_stands_with_its_kind_in_the_same_order():
+    kinds = [kind for group in MEANINGS.values() for kind in group.items()]
+    assert {name for name, _ in kinds} == {"refused", "noticed"}
+    explained = [code for _, meanings in kinds for code in meanings]
+    assert sorted(explained) == sorted(CODES)
+    assert made(REFUSERS) - BOTH == REFUSED
+    assert not REFUSED & (made({"Notice"}) | FIRST)
+
+
+def test_the_page_of_messages_has_each_with_its_anchor_and_what_is_typed_as_typed():
+    text = page()
+    for code in CODES:
+        assert text.count(f"\n\n({code})=\n`{code}`\n: ") == 1
+    bare = re.sub(r"`[^`]*`", "", text)
+    assert "--" not in bare
+    assert "pip install" not in bare
+    assert "`--columns run=COLUMN`" in text
+    assert "`pip install 'repeval[logs]'`" in text
+    # No sentence needs escaping: the page has no other mark-up.
+    assert not re.search(r"[<>$|{}\[\]_]|\*(?!\*)(?<!\*\*)", re.sub(r"\w_\w", "", bare))
+
+
+def test_explained_codes_are_in_use():
+    assert set(CODES) <= set().union(*map(strings, TREES))
+
+
+def test_explanations_are_sentences():
+    meanings = (m for group in MEANINGS.values() for kind in group.values() for m in kind.values())
+    for text in (*CODES.values(), *meanings):
+        assert text[0].isupper() or text.startswith("--")
+        assert text.endswith(".")
+
+
+def test_a_refusal_says_what_is_wrong_and_the_way_out():
+    error = refused("duplicate-column", "a.csv: two columns are called 'x'.")
+    assert error.code == "duplicate-column"
+    assert error.text == str(error) == f"a.csv: two columns are called 'x'. {CODES[error.code]}"
+
+
+def test_some_names():
+    assert some(["a", "b", "c"]) == "a, b, c"
+    assert some("abcde", 2) == "a, b and 3 more"
