@@ -21,9 +21,18 @@ if TYPE_CHECKING:
 
 def fetch(args: argparse.Namespace) -> int:
     """Download a data set, or list them."""
-    from repeval.io.fetch import fetch, listing
+    from repeval.io.fetch import entry_of, fetch_file, listing
 
-    print(listing() if args.name is None else "\n".join(fetch(args.name)))
+    if args.name is None:
+        print(listing())
+        return 0
+    entry = entry_of(args.name)
+    if entry["basis"] == "released":
+        from repeval.companion.paper_data.released import fetch_release
+
+        print(*fetch_release(entry), sep="\n")
+    else:
+        print(*fetch_file(entry), sep="\n")
     return 0
 
 

@@ -13,15 +13,21 @@ if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes, System
     from repeval.stats.sample import Sample
 
-__all__ = ["TASK_COLUMNS", "findings", "stops_at_first"]
+__all__ = ["TASK_COLUMNS", "checks", "stops_at_first"]
 
 TASK_COLUMNS = ("task", "benchmark", "dataset")
 
 FEW_MIXED = 10
 
 
-def findings(data: Outcomes) -> Iterator[Notice]:
-    """Yield the notices that counting gives for these outcomes."""
+def checks(data: Outcomes) -> tuple[Notice, ...]:
+    """Return the notices that counting gives for these outcomes."""
+    # Where later runs were left out, that there is one is no news, and no fault of the data.
+    said = {"single-run"} if "adaptive-stopping" in {n.code for n in data.notices} else set()
+    return tuple(n for n in _counted(data) if n.code not in said)
+
+
+def _counted(data: Outcomes) -> Iterator[Notice]:
     samples = {system: data.system(*system) for system in data.systems}
     missing = {s: n for s in samples if (n := data.missing_runs(*s))}
     if missing:

@@ -17,7 +17,7 @@ import numpy as np
 
 from repeval.io.columns import resolve
 from repeval.io.files import FORMATS, csv_records, csv_separator, kind_of
-from repeval.io.names import KEYS
+from repeval.io.outcomes import KEYS
 from repeval.io.parse import key_text, number
 from repeval.messages import Notice, RepevalError, refused, some
 from repeval.stats.sample import Sample, from_counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import functools
 import gzip
 from collections.abc import Iterable, Sequence
@@ -12,15 +13,65 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from repeval.io.checks import findings
-from repeval.io.names import KEYS, check_names, in_order
-from repeval.io.provenance import Policy, Source
-from repeval.messages import Notice, RepevalError, refused
+from repeval.messages import Notice, RepevalError, refused, some
 from repeval.stats.sample import Sample, from_scores
 
-__all__ = ["Outcomes", "Policy", "Source"]
+__all__ = ["KEYS", "Outcomes", "Policy", "Source", "check_names", "in_order"]
+
+KEYS = ["model", "condition", "problem", "run"]
 
 System = tuple[str, str]
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Return distinct names: numbers first and by value, then the others alphabetically."""
+
+    def rank(name: str) -> tuple[bool, int, str]:
+        number = name.isascii() and name.isdigit() and len(name) < 19
+        return not number, int(name) if number else 0, name
+
+    return tuple(sorted(dict.fromkeys(map(str, names)), key=rank))
+
+
+def check_names(code: str, names: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse names that are not known, with those that are like them."""
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known) or known
+            text = f"There is no {code.removeprefix('unknown-')} {name!r}, but {some(near, 12)}."
+            raise RepevalError(code, text)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a table was read: the options of `repeval.load`, recorded with every result.
+
+    `columns` holds (role, column) pairs; `missing` is None before the data set's own rule is known.
+    """
+
+    columns: tuple[tuple[str, str], ...] = ()
+    missing: str | None = None
+    errors: str = "missing"
+    scorer: str | None = None
+    pass_at: float | None = None
+    format: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where outcomes come from.
+
+    `basis` is "released" (the paper's tensor), "stand-in" (its reconstruction) or "user". `sha256`
+    is of the input bytes, or of the sorted sums of several files. Models in `excluded` are left
+    out of pooled statistics; `default_condition` is reported first.
+    """
+
+    name: str = "data"
+    sha256: str = ""
+    basis: str = "user"
+    n_rows: int = 0
+    excluded: tuple[str, ...] = ()
+    default_condition: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +92,11 @@ class Outcomes:
     source : Source
     policy : Policy
     notices : tuple of Notice
+        What was assumed or noticed while reading; `analyze` adds what counting shows.
     errored : DataFrame
         Columns model, condition, problem, run of the rows that have no outcome.
+    before : Outcomes or None
+        The same before the rule for missing runs left out or filled any; None where it did not.
     """
 
     models: tuple[str, ...]
@@ -54,6 +108,7 @@ class Outcomes:
     policy: Policy
     notices: tuple[Notice, ...]
     errored: pd.DataFrame = field(repr=False)
+    before: Outcomes | None = field(default=None, repr=False)
 
     @classmethod
     def from_frame(
@@ -65,8 +120,9 @@ class Outcomes:
         policy: Policy | None = None,
         notices: Sequence[Notice] = (),
         errored: pd.DataFrame | None = None,
+        before: Outcomes | None = None,
     ) -> Outcomes:
-        """Sort a clean table (see `frame`) and add the notices that follow from counting."""
+        """Sort a clean table (see `frame`)."""
         errored = frame.iloc[:0][KEYS] if errored is None else errored[KEYS]
         names = {key: in_order(frame[key].unique()) for key in KEYS}
         names["problem"] = in_order([*names["problem"], *errored["problem"].unique()])
@@ -78,10 +134,11 @@ class Outcomes:
             pd.DataFrame(index=index) if labels is None else labels.reindex(index),
             source or Source(n_rows=len(frame)),
             policy or Policy(missing="keep"),
-            (),
+            tuple(notices),
             errored.sort_values(KEYS, ignore_index=True),
+            before,
         )
-        return new._noticed(notices)
+        return new
 
     @classmethod
     def from_cells(
@@ -103,7 +160,7 @@ class Outcomes:
         empty = pd.DataFrame(columns=[*KEYS, "outcome"], dtype=object)
         labels = pd.DataFrame(index=pd.Index(names, dtype=object, name="problem"))
         new = cls(
-            models, conditions, names, empty, labels, source, policy, (), empty[KEYS]
+            models, conditions, names, empty, labels, source, policy, tuple(notices), empty[KEYS]
         )  # fmt: skip
         found = {}
         for system in sorted(cells, key=lambda s: (models.index(s[0]), conditions.index(s[1]))):
@@ -111,15 +168,7 @@ class Outcomes:
             order = np.argsort(codes)
             found[system] = codes[order], sample.take(order)
         new.__dict__["_cells"] = found
-        return new._noticed(notices)
-
-    def _noticed(self, notices: Sequence[Notice]) -> Outcomes:
-        # Where later runs were left out, that there is one is no news, and no fault of the data.
-        said = {"single-run"} if "adaptive-stopping" in {n.code for n in notices} else set()
-        found = (n for n in self._found if n.code not in said)
-        # A copy with the notices would count everything again.
-        object.__setattr__(self, "notices", (*notices, *found))
-        return self
+        return new
 
     def rows(self) -> pd.DataFrame:
         """Return `frame`, which large tables do not have."""
@@ -141,10 +190,6 @@ class Outcomes:
             scores[np.arange(runs.max()) < runs[:, None]] = outcome[end - n : end]
             cells[system] = codes, from_scores(scores)
         return cells
-
-    @functools.cached_property
-    def _found(self) -> tuple[Notice, ...]:
-        return tuple(findings(self))
 
     @functools.cached_property
     def _planned(self) -> pd.Series:
@@ -289,6 +334,7 @@ class Outcomes:
             self.labels,
             source=self.source,
             policy=self.policy,
-            notices=[n for n in self.notices if n not in self._found],
+            notices=self.notices,
             errored=errored,
+            before=self.before and self.before._subset(**names),
         )

@@ -13,7 +13,7 @@ import pandas as pd
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import ROLES, STATUS, resolve
 from repeval.io.files import Table, rows_text
-from repeval.io.names import KEYS
+from repeval.io.outcomes import KEYS
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from repeval._version import __version__
+from repeval.io.checks import checks
 from repeval.messages import ASSUMED, FIRST, Notice, RepevalError
 from repeval.report.compute import Answers, known_or_none
 from repeval.report.notices import remarks
@@ -157,7 +158,7 @@ def analyze(
         # What warns comes before what was assumed while reading.
         notices=tuple(
             sorted(
-                (*outcomes.notices, *remarks(outcomes, systems, pairs, cluster)),
+                (*outcomes.notices, *checks(outcomes), *remarks(outcomes, systems, pairs, cluster)),
                 key=lambda notice: (notice.code in ASSUMED, notice.code not in FIRST),
             )
         ),

@@ -10,6 +10,7 @@ import pytest
 
 import repeval
 from repeval.cli import main
+from repeval.companion.paper_data import released
 from repeval.io import fetch, registry
 from repeval.messages import RepevalError
 from tests.companion.paper_data.releases import LAYOUTS, zipped
@@ -41,7 +42,7 @@ def server(tmp_path, monkeypatch):
         threading.Thread(target=served.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{served.server_port}"
         monkeypatch.setattr(fetch, "FILES", address)
-        monkeypatch.setattr(fetch, "ARCHIVES", address)
+        monkeypatch.setattr(released, "ARCHIVES", address)
         yield folder
         served.shutdown()
 
@@ -69,6 +70,10 @@ def put_release(folder, content):
     return put(folder, f"{registry.registry()[registry.RELEASED]['repository']}/zip/HEAD", content)
 
 
+def fetch_release():
+    return released.fetch_release(fetch.entry_of(registry.RELEASED))
+
+
 def test_a_file_is_checked_kept_and_not_fetched_again(server, registered, cache, capsys):
     served = put(server, FILE, TABLE)
     assert main(["fetch", "runs"]) == 0
@@ -90,8 +95,8 @@ def test_another_file_is_refused_and_nothing_kept(server, registered, cache, cap
 def test_a_missing_file_and_no_server_are_said(name, server, registered, monkeypatch, capsys):
     assert main(["fetch", name]) == 2
     assert "cannot be fetched: 404" in capsys.readouterr().err
-    for constant in ("FILES", "ARCHIVES"):
-        monkeypatch.setattr(fetch, constant, "http://127.0.0.1:9")
+    for module, constant in ((fetch, "FILES"), (released, "ARCHIVES")):
+        monkeypatch.setattr(module, constant, "http://127.0.0.1:9")
     assert main(["fetch", name]) == 2
     said = capsys.readouterr().err
     assert "there is no connection to it" in said
@@ -128,18 +133,18 @@ def test_the_release_takes_the_place_of_the_stand_in(server, cache, capsys):
 
 def test_a_changed_release_is_refused(server, cache):
     put_release(server, zipped(LAYOUTS["rows"]))
-    fetch.fetch(registry.RELEASED)
+    fetch_release()
     (cache / "released.csv").unlink()
     put_release(server, zipped(LAYOUTS["other outcome"]))
     with pytest.raises(RepevalError, match="has changed") as caught:
-        fetch.fetch(registry.RELEASED)
+        fetch_release()
     assert caught.value.code == "release-changed"
     assert not (cache / "released.csv").exists()
 
 
 def test_a_damaged_copy_in_the_cache_is_refused(server, cache):
     put_release(server, zipped(LAYOUTS["rows"]))
-    fetch.fetch(registry.RELEASED)
+    fetch_release()
     with (cache / "released.csv").open("a") as file:
         file.write("x,Detailed,1,1,1,Easy\n")
     with pytest.raises(RepevalError) as caught:
@@ -150,12 +155,12 @@ def test_a_damaged_copy_in_the_cache_is_refused(server, cache):
 def test_fetching_needs_pooch(registered, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pooch", None)
     with pytest.raises(RepevalError, match=r"repeval\[logs\]"):
-        fetch.fetch("runs")
+        fetch.fetch_file(fetch.entry_of("runs"))
 
 
 def test_the_record_is_readable(server, cache):
     put_release(server, zipped(LAYOUTS["rows"]))
-    fetch.fetch(registry.RELEASED)
+    fetch_release()
     record = json.loads((cache / "released.json").read_text())
     text = (cache / "released.csv").read_bytes()
     assert record["sha256"] == hashlib.sha256(text).hexdigest()

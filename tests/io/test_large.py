@@ -8,6 +8,7 @@ import pytest
 
 import repeval
 from repeval.io import large
+from repeval.io.checks import checks
 from repeval.io.load import load
 
 pa = pytest.importorskip("pyarrow")
@@ -66,6 +67,7 @@ def test_counts_are_those_of_the_whole_table(tmp_path, monkeypatch, name):
         assert (one.passes.tolist(), one.runs.tolist()) == (two.passes.tolist(), two.runs.tolist())
     assert streamed.source == whole.source
     assert streamed.notices == whole.notices
+    assert checks(streamed) == checks(whole)
     assert repeval.analyze(streamed).to_dict() == repeval.analyze(whole).to_dict()
 
 
@@ -209,7 +211,8 @@ def test_a_name_for_a_file_of_several_models(tmp_path, monkeypatch):
     path = write(tmp_path / "one.csv", rows(models=1))
     one, two = both([f"other={path}"], monkeypatch)
     assert one.models == two.models == ("other",)
-    assert [n.code for n in one.notices] == [n.code for n in two.notices]
+    assert [n.code for n in checks(one)] == [n.code for n in checks(two)]
+    assert one.notices == two.notices
 
 
 @pytest.mark.parametrize(

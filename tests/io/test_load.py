@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from repeval import load
+from repeval.io.checks import checks
 from repeval.messages import RepevalError
 
 BASE = [
@@ -22,7 +23,7 @@ GOOD = HEAD + "a,x,0,1\na,x,1,0\na,y,0,1\na,y,1,1\n"
 
 
 def codes(data) -> list[str]:
-    return [notice.code for notice in data.notices]
+    return [notice.code for notice in (*data.notices, *checks(data))]
 
 
 def refusal(path, **options) -> RepevalError:

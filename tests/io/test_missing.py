@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from repeval import analyze, load
+from repeval.io.checks import checks
 
 SEED = 2606
 N = 400
@@ -43,7 +44,7 @@ def test_scores_are_from_first_runs_only(tmp_path, at):
     assert "first runs only" in text
     assert "not identified" in text
     # The data have more runs than one.
-    assert "single-run" not in {n.code for n in data.notices}
+    assert "single-run" not in {n.code for n in (*data.notices, *checks(data))}
 
 
 def test_other_systems_keep_their_runs(tmp_path):
@@ -62,7 +63,7 @@ def test_without_an_order_of_runs_it_is_only_said(tmp_path):
     stopped(1, label=lambda r, n: n - r).to_csv(tmp_path / "a.csv", index=False)
     data = load(tmp_path / "a.csv")
     assert data.system("a", "default").runs.max() == 5
-    (text,) = [n.text for n in data.notices if n.code == "adaptive-stopping"]
+    (text,) = [n.text for n in checks(data) if n.code == "adaptive-stopping"]
     assert "were runs stopped" in text
 
 
@@ -73,4 +74,4 @@ def test_whole_data_are_left_alone(tmp_path):
     pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
     data = load(tmp_path / "a.csv")
     assert (data.system("a", "default").runs == 3).all()
-    assert "adaptive-stopping" not in {n.code for n in data.notices}
+    assert "adaptive-stopping" not in {n.code for n in (*data.notices, *checks(data))}

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from repeval import load
+from repeval.io.checks import checks
 from repeval.io.outcomes import Outcomes
 from repeval.messages import RepevalError
 
@@ -24,11 +25,11 @@ def outcomes(cells: dict[tuple[str, str], list[str]], **options) -> Outcomes:
 
 
 def codes(data: Outcomes) -> list[str]:
-    return [notice.code for notice in data.notices]
+    return [notice.code for notice in (*data.notices, *checks(data))]
 
 
 def text_of(data: Outcomes, code: str) -> str:
-    (notice,) = [n for n in data.notices if n.code == code]
+    (notice,) = [n for n in (*data.notices, *checks(data)) if n.code == code]
     return notice.text
 
 

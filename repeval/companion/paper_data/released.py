@@ -7,7 +7,9 @@ counted; an array with lists of names; in one file or in one for each experiment
 
 from __future__ import annotations
 
+import csv
 import gzip
+import hashlib
 import io
 import itertools
 import json
@@ -15,16 +17,22 @@ import re
 import zipfile
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from repeval.io.names import KEYS
+from repeval.io import registry
+from repeval.io.fetch import download, target
+from repeval.io.outcomes import KEYS
+from repeval.io.registry import Entry
 from repeval.messages import refused, some
 
 Rows = list[dict[str, Any]]
+
+ARCHIVES = "https://codeload.github.com"
 
 LAYOUTS = ("one row a run", "runs in lists", "runs in columns", "arrays", "passes counted")
 SPELLINGS = {
@@ -104,6 +112,41 @@ def read_release(archive: bytes, systems: Sequence[str]) -> tuple[pd.DataFrame, 
     if same.any():
         said.append(f"{same.sum():,} rows are there twice, from runs that were resumed: dropped.")
     return table[~same].sort_values(KEYS, ignore_index=True), said
+
+
+def fetch_release(entry: Entry) -> list[str]:
+    """Fetch the paper's repository, write its outcomes as a table, and record the first one seen.
+
+    The SHA-256 of the release is unknown until somebody fetched it: the first table is trusted
+    and recorded, a later one must be the same.
+    """
+    file = target(entry)
+    record = file.with_suffix(".json")
+    if file.exists():
+        return [f"{file} is there, fetched {json.loads(record.read_text())['fetched']}."]
+    packed = download(f"{ARCHIVES}/{entry['repository']}/zip/HEAD", None, "release.zip")
+    with (registry.data_dir() / "published-cells.csv").open(encoding="utf-8") as cells:
+        systems = list(dict.fromkeys(row["model"] for row in csv.DictReader(cells)))
+    try:
+        table, said = read_release(packed.read_bytes(), systems)
+    finally:
+        packed.unlink(missing_ok=True)
+    text = table.to_csv(index=False, lineterminator="\n")
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    seen = json.loads(record.read_text())["sha256"] if record.exists() else sha256
+    if seen != sha256:
+        what = f"The release has changed: its outcomes had SHA-256 {seen}, now {sha256}."
+        raise refused("release-changed", f"{what} The record is {record}.")
+    about = {"sha256": sha256, "fetched": datetime.now(UTC).isoformat(timespec="seconds")}
+    record.write_text(json.dumps({**about, "repository": entry["repository"]}), encoding="utf-8")
+    part = file.with_suffix(".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(file)
+    return [
+        *said,
+        f"{file}: {len(table):,} runs, SHA-256 {sha256}, trusted on first use and recorded.",
+        "It now takes the place of the stand-in: make book builds the real-data edition.",
+    ]
 
 
 def _rows(path: PurePosixPath, data: bytes, members: dict[str, bytes]) -> tuple[str, Rows]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from repeval.io.names import KEYS
+from repeval.io.outcomes import KEYS
 from repeval.stats import designs
 from repeval.stats.sample import variance
 

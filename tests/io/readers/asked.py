@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from repeval import load
+from repeval.io.checks import checks
+from repeval.io.outcomes import Outcomes
 from repeval.messages import RepevalError
 
 SEED = 2606
@@ -22,12 +24,14 @@ def outcomes_of(data, model="m", ids=ALIKE) -> list[list[float | None]]:
 
 
 def text_of(data, code: str) -> str:
-    (text,) = [notice.text for notice in data.notices if notice.code == code]
+    (text,) = [notice.text for notice in (*data.notices, *checks(data)) if notice.code == code]
     return text
 
 
 def codes(data) -> set[str]:
-    return {notice.code for notice in data.notices}
+    """The codes of outcomes, or of an analysis, which has those of counting already."""
+    counted = checks(data) if isinstance(data, Outcomes) else ()
+    return {notice.code for notice in (*data.notices, *counted)}
 
 
 def refusal(paths, **options) -> RepevalError:

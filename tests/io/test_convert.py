@@ -8,8 +8,8 @@ import pytest
 from repeval import load
 from repeval.cli import main
 
-from .asked import TENSOR
-from .inspect_logs import export, log, write
+from .readers.asked import TENSOR
+from .readers.inspect_logs import export, log, write
 
 
 @pytest.fixture
