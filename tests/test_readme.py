@@ -15,7 +15,7 @@ PICTURE = ROOT / "book" / "_static" / "two-questions.svg"
 
 def picture() -> bytes:
     from repeval import analyze, load
-    from repeval.companion.book.notebook import images
+    from repeval.companion.book.html import images
     from repeval.companion.plots.intervals import two_questions
 
     analysis = analyze(load())

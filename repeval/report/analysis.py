@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from repeval._version import __version__
 from repeval.io.checks import checks
 from repeval.messages import ASSUMED, FIRST, Notice, RepevalError
-from repeval.report.compute import Answers, known_or_none
+from repeval.report.compute import Answers
 from repeval.report.notices import remarks
 from repeval.report.rows import ConditionPair, Pair, Rank, Settings, Summary, System
+from repeval.report.summary import summarize
 from repeval.stats.intervals import check_options
 from repeval.stats.random_state import DEFAULT_SEED
 
@@ -145,7 +143,7 @@ def analyze(
     run = Answers(outcomes, settings)
     systems = [run.system(m, c) for c in outcomes.conditions for m in run.models(c)]
     pairs = [pair for c in outcomes.conditions for pair in run.pairs(c)]
-    runs = {row.n_runs for row in systems}
+    runs, excluded = {row.n_runs for row in systems}, outcomes.source.excluded
     return Analysis(
         source=outcomes.source,
         shape={
@@ -167,48 +165,10 @@ def analyze(
         condition_pairs=tuple(run.condition_pairs()),
         ranks=tuple(row for c in outcomes.conditions for row in run.ranks(c)),
         summary={
-            c: _summary(c, systems, pairs, outcomes.source.excluded) for c in outcomes.conditions
+            c: summarize(
+                [s for s in systems if s.condition == c and s.model not in excluded],
+                [p for p in pairs if p.condition == c and p.adjacent],
+            )
+            for c in outcomes.conditions
         },
-    )
-
-
-def _summary(
-    condition: str, systems: list[System], pairs: list[Pair], excluded: tuple[str, ...]
-) -> Summary:
-    here = [s for s in systems if s.condition == condition and s.model not in excluded]
-    neighbours = [p for p in pairs if p.condition == condition and p.adjacent]
-
-    def known(rows: list[Any], name: str) -> list[float]:
-        # What has no limit is not missing but larger than any other, and has no half.
-        if name == "ceiling":
-            varied = [r.ceiling for r in rows if r.ceiling is not None or r.within]
-            return [math.inf if v is None else v for v in varied]
-        values = [v for r in rows if (v := getattr(r, name)) is not None]
-        return [math.inf if v >= 1 else v for v in values] if "narrowing" in name else values
-
-    def shown(name: str, value: float) -> float | None:
-        return min(value, 1.0) if "narrowing" in name else known_or_none(value)
-
-    def spread(name: str) -> Any:
-        values = known(here, name)
-        return tuple(shown(name, f(values)) for f in (np.median, min, max)) if values else None
-
-    def middle(name: str) -> float | None:
-        values = known(neighbours, name)
-        return shown(name, float(np.median(values))) if values else None
-
-    return Summary(
-        n_systems=len(here),
-        mean=spread("mean"),
-        within=spread("within"),
-        between=spread("between"),
-        icc=spread("icc"),
-        ceiling=spread("ceiling"),
-        max_narrowing=spread("max_narrowing"),
-        remaining_narrowing=spread("remaining_narrowing"),
-        adjacent_resolved=sum(bool(p.resolved) for p in neighbours),
-        adjacent_total=len(neighbours),
-        adjacent_resolved_fixed=sum(bool(p.fixed.resolved) for p in neighbours),
-        adjacent_ceiling=middle("ceiling"),
-        adjacent_remaining_narrowing=middle("remaining_narrowing"),
     )

@@ -15,16 +15,17 @@ from repeval.report.rows import (
     Fixed,
     Limits,
     Pair,
+    Pooled,
     Rank,
     Settings,
     System,
     TwoLevel,
     TwoLevelRank,
 )
-from repeval.stats import ceiling, comparison, exact
+from repeval.stats import allocation, ceiling, comparison, exact
 from repeval.stats.betabinomial import fit_beta_binomial
-from repeval.stats.components import components, difference_components
-from repeval.stats.intervals import ESTIMANDS, Interval, interval, score_variance
+from repeval.stats.components import Components, components, difference_components
+from repeval.stats.intervals import ESTIMANDS, Interval, interval, normal_quantile, score_variance
 from repeval.stats.random_state import keyed_generator
 from repeval.stats.ranking import rank
 from repeval.stats.resampling import as_clusters
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
 
 # All pairs up to this many systems in a condition, adjacent ones beyond.
 ALL_PAIRS = 200
+# Figures of `Components` that scores and differences both show.
+SHARED = (
+    "within", "between", "icc", "ceiling", "remaining_narrowing", "aleatoric_share",
+    "two_level_inflation",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -96,18 +102,11 @@ class Answers:
             n_clusters=None if groups is None else int(groups.max()) + 1,
             mean=c.mean,
             missing_bounds=self.outcomes.missing_bounds(model, condition),
-            within=known_or_none(c.within),
-            between=known_or_none(c.between),
-            icc=known_or_none(c.icc),
+            **_figures(c, *SHARED, "max_narrowing", "design_effect"),
             icc_interval=_limits(percentile.icc_low, percentile.icc_high),
-            ceiling=known_or_none(c.ceiling),
             ceiling_interval=_limits(percentile.low, percentile.high),
             ceiling_interval_bca=_limits(bca.low, bca.high),
             ceiling_undefined=known_or_none(percentile.undefined),
-            max_narrowing=known_or_none(c.max_narrowing),
-            remaining_narrowing=known_or_none(c.remaining_narrowing),
-            aleatoric_share=known_or_none(c.aleatoric_share),
-            design_effect=known_or_none(c.design_effect),
             retry_free=float((sample.passes == sample.runs).mean()) if fit else None,
             constant_share=_constant_share(sample) if fit else None,
             alpha=known_or_none(fit.alpha) if fit else None,
@@ -159,30 +158,55 @@ class Answers:
         rows = []
         for i, (a, b, x, y, problems) in enumerate(found):
             one, two = laws_["one_level"][i], laws_["two_level"][i]
-            fixed = comparison.compare(x, y, name="fixed_t", level=self.settings.level)
-            c = difference_components(x, y)
-            variance, _ = score_variance(x.rate - y.rate, self.clusters(problems))
-            row = Difference(
-                n_problems=len(x),
-                difference=one.difference,
-                interval=_of(one.interval),
-                p_greater=one.p_greater,
-                p_tie=one.p_tie,
-                p_value=one.p_value,
-                resolved=_resolved(one),
-                within=known_or_none(c.within),
-                between=known_or_none(c.between),
-                icc=known_or_none(c.icc),
-                ceiling=known_or_none(c.ceiling),
-                ceiling_interval=ceilings[i],
-                remaining_narrowing=known_or_none(c.remaining_narrowing),
-                mdd=comparison.minimum_detectable(variance, self.settings.level) or None,
-                fixed=Fixed(_of(fixed.interval), _resolved(fixed), fixed.interval.method),
-                two_level=TwoLevel(_of(two.interval), two.p_greater, two.p_tie, _resolved(two)),
-                method=one.interval.method,
-            )
-            rows.append((a, b, row))
+            rows.append((a, b, self.difference(x, y, problems, one, two, ceilings[i])))
         return rows
+
+    def difference(
+        self,
+        x: Sample,
+        y: Sample,
+        problems: Sequence[str],
+        one: comparison.Comparison,
+        two: comparison.Comparison,
+        ceiling_interval: Limits,
+    ) -> Difference:
+        """Answer for two systems on their common problems."""
+        level = self.settings.level
+        fixed = comparison.compare(x, y, name="fixed_t", level=level)
+        c = difference_components(x, y)
+        variance, _ = score_variance(x.rate - y.rate, self.clusters(problems))
+        z = comparison.pooled_z(x, y)
+        half = one.interval.width / 2
+        # Newcombe's stand-in for a law that is a point knows of no runs.
+        growing = one.interval.exists and not one.interval.method.startswith("Newcombe")
+        growing = growing and not math.isnan(c.remaining_narrowing)
+        factor = allocation.problems_factor(half, one.difference)
+        return Difference(
+            n_problems=len(x),
+            mean_a=float(x.rate.mean()),
+            mean_b=float(y.rate.mean()),
+            difference=one.difference,
+            flips=comparison.flips(x, y),
+            interval=_of(one.interval),
+            p_greater=one.p_greater,
+            p_tie=one.p_tie,
+            p_value=one.p_value,
+            resolved=_resolved(one),
+            **_figures(c, *SHARED),
+            ceiling_interval=ceiling_interval,
+            mdd=comparison.minimum_detectable(variance, level) or None,
+            half_widths=comparison.half_widths(half, c.aleatoric_share) if growing else None,
+            problems_factor=known_or_none(factor),
+            fixed=Fixed(
+                _of(fixed.interval), _resolved(fixed), fixed.interval.method,
+                known_or_none(comparison.minimum_detectable(c.fixed_variance, level)) or None,
+            ),
+            two_level=TwoLevel(_of(two.interval), two.p_greater, two.p_tie, _resolved(two)),
+            pooled=Pooled(
+                known_or_none(z), None if math.isnan(z) else abs(z) > normal_quantile(level)
+            ),
+            method=one.interval.method,
+        )  # fmt: skip
 
     def compared(self, found: list[tuple[Any, ...]], name: str) -> list[comparison.Comparison]:
         """Compare by the exact law, all pairs at once where they have one."""
@@ -262,6 +286,10 @@ def _resolved(result: comparison.Comparison) -> bool | None:
 def known_or_none(value: float) -> float | None:
     """Return the figure, None where it is undefined or infinite."""
     return float(value) if math.isfinite(value) else None
+
+
+def _figures(c: Components, *names: str) -> dict[str, float | None]:
+    return {name: known_or_none(getattr(c, name)) for name in names}
 
 
 def _limits(low: float, high: float) -> Limits:

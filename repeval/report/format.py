@@ -1,9 +1,4 @@
-"""Numbers in words, and short answers to both questions.
-
-Terminal, Markdown, captions and pages take their words from here, from `report_tables` and from
-`sentences`, so that a number is put into words once. All of it holds for any data: what they do
-not give is said.
-"""
+"""Numbers in words, so that a number is put into words once: points, percent, ranges, limits."""
 
 from __future__ import annotations
 
@@ -13,8 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from repeval.report.analysis import Analysis
-    from repeval.report.rows import Fixed, Limits, Pair, Summary, System
+    from repeval.report.rows import Limits, Pair, System
 
 STAND_IN = (
     "STAND-IN DATA, not the paper's runs: rebuilt from published totals. Do not cite as a check "
@@ -92,100 +86,3 @@ def signed_limits(interval: Limits) -> str:
     if high <= 0:
         return f"{points(-high)} to {points(-low)} points lower"
     return f"{points(-low)} lower to {points(high)} higher"
-
-
-def shape(analysis: Analysis, condition: str) -> str:
-    """Say how much was run."""
-    rows = analysis.ranked(condition)
-    runs = count(reach(r for s in rows for r in s.runs_range), "run")
-    text = f"{count(len(rows), 'model')} x {reach(s.n_problems for s in rows)} problems x {runs}"
-    others = [c for c in analysis.summary if c != condition]
-    if others:
-        return f"{text}, condition {condition} (others: --condition {' | '.join(others)})."
-    return text + ("." if condition == "default" else f", condition {condition}.")
-
-
-def these(analysis: Analysis, condition: str) -> str:
-    """Name the problems at hand."""
-    return f"these {reach(s.n_problems for s in analysis.ranked(condition))} problems"
-
-
-def counted(analysis: Analysis, condition: str) -> list[System]:
-    """Return the systems that medians count, best first."""
-    return [s for s in analysis.ranked(condition) if s.model not in analysis.excluded]
-
-
-def shown_interval(system: System) -> str:
-    """Name the interval for new problems that people are shown."""
-    return "clustered_wilson" if system.intervals["clustered_wilson"] else "clustered_normal"
-
-
-def width(system: System, name: str) -> float | None:
-    """Return the width of a named interval, None where it does not exist."""
-    limits = system.intervals[name]
-    return limits and limits[1] - limits[0]
-
-
-def half_widths(rows: Iterable[System], name: str, unknown: str = NOT_SHOWN) -> str:
-    """Return half the widths of the systems' intervals, `+-1 to +-3 points`."""
-    halves = [50 * w for s in rows if (w := width(s, name)) is not None]
-    if not halves:
-        return unknown
-    digits = 0 if min(halves) >= 0.95 else 1
-    return f"{' to '.join(dict.fromkeys(f'+-{f(halves):.{digits}f}' for f in (min, max)))} points"
-
-
-def precision(analysis: Analysis, condition: str) -> dict[str, str]:
-    """Say how sure a score is, for both questions."""
-    rows = analysis.ranked(condition)
-    return {
-        these(analysis, condition): half_widths(rows, "fixed_t", _no_answer(rows)),
-        NEW: half_widths(rows, shown_interval(rows[0])),
-    }
-
-
-def apart(analysis: Analysis, condition: str) -> dict[str, str]:
-    """Say how many neighbours are told apart, for both questions."""
-    pairs = analysis.adjacent(condition)
-
-    def told(resolved: list[bool | None]) -> str:
-        yes = sum(map(bool, resolved))
-        none = set(resolved) == {None}
-        return _no_answer(pairs) if none else f"{yes} apart, {len(resolved) - yes} not"
-
-    return {
-        these(analysis, condition): told([p.fixed.resolved for p in pairs]),
-        NEW: told([p.resolved for p in pairs]),
-    }
-
-
-def pair_text(pair: Pair, candidate: str | None = None) -> dict[str, str]:
-    """Say whether a pair is told apart, or its candidate got worse, for both questions."""
-
-    def answer(row: Pair | Fixed) -> str:
-        if row.resolved is None:
-            return _no_answer([pair])
-        low, high = row.interval
-        if candidate == pair.model_b:
-            low, high = -high, -low
-        yes = "NO, BETTER" if candidate and high > 0 else "YES"
-        return f"{yes if row.resolved else 'NOT SHOWN':<11}{signed_limits((low, high))}"
-
-    return {f"these {pair.n_problems} problems": answer(pair.fixed), NEW: answer(pair)}
-
-
-def pooled_ratio(summary: Summary) -> float | None:
-    """Return μ_w/σ_b² as the ratio of medians, None where it is undefined.
-
-    References
-    ----------
-    VC section 5.3.
-    """
-    if not summary.within or not summary.between or summary.between[0] <= 0:
-        return None
-    return summary.within[0] / summary.between[0] or None
-
-
-def _no_answer(rows: Iterable[System | Pair]) -> str:
-    """Say why there is no answer on these problems."""
-    return NEEDS_CHANGE if all(r.within is None for r in rows) else STEADY

@@ -8,17 +8,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from repeval.messages import ASSUMED, CODES, Notice, some
+from repeval.messages import Notice, some
 from repeval.report.compute import ALL_PAIRS
-from repeval.report.format import count, points
+from repeval.report.format import count
+from repeval.stats.components import noise_bound
 from repeval.stats.intervals import score_variance
 from repeval.stats.resampling import as_clusters
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
-    from repeval.report.analysis import Analysis
     from repeval.report.rows import Pair, System
 
 # Characters after which a problem's id names a member of its family.
@@ -48,7 +47,7 @@ def _systems(outcomes: Outcomes, systems: Sequence[System]) -> Iterator[Notice]:
     steady = [s for s in repeated if s.within == 0]
     few = [s for s in systems if s.n_problems < FEW_PROBLEMS]
     runs = [outcomes.system(s.model, s.condition).runs for s in steady]
-    bound = max((_noise_bound(r[r > 1]) for r in runs), default=0)
+    bound = max((noise_bound(r[r > 1]) for r in runs), default=0)
     for code, rows, text in (
         ("not-identified", once if repeated else [], "one run a problem, so no components."),
         (
@@ -80,14 +79,6 @@ def _systems(outcomes: Outcomes, systems: Sequence[System]) -> Iterator[Notice]:
             alone = {s.condition for s in systems} == {rows[0].condition}
             named = some(s.model if alone else f"{s.model} / {s.condition}" for s in rows)
             yield Notice(code, f"{named}: {text}")
-
-
-def _noise_bound(runs: np.ndarray) -> float:
-    """95% upper bound on μ_w when no random problem is mixed; `runs` are of those that could be.
-
-    From P(mixed | p) >= 4(1 - 2^(1-R)) p(1-p), with the fewest runs for all.
-    """
-    return (1 - 0.05 ** (1 / len(runs))) / (4 * (1 - 2.0 ** (1 - runs.min())))
 
 
 def _pairs(outcomes: Outcomes, pairs: Sequence[Pair]) -> Iterator[Notice]:
@@ -161,71 +152,3 @@ def _hidden_clusters(outcomes: Outcomes) -> Iterator[Notice]:
                 f"Problems with the same {what} stand or fall together: taken as {n_clusters} "
                 f"clusters they make the standard error {worst:.1f} times as large. {way}",
             )
-
-
-def warnings(analysis: Analysis) -> pd.DataFrame:
-    """Return what limits the answers, one row for each notice, and what to do about it."""
-    found = dict.fromkeys(n for n in analysis.notices if n.code not in ASSUMED)
-    rows = [(n.code, n.text, CODES[n.code]) for n in found]
-    return pd.DataFrame(rows, columns=["warning", "what was found", "what it means"])
-
-
-def warned(analysis: Analysis) -> str:
-    """Say how many warnings there are, and which."""
-    codes = dict.fromkeys(warnings(analysis)["warning"])
-    if not codes:
-        return "Nothing in these data calls for a warning."
-    return f"These data come with {count(len(codes), 'warning')}: {', '.join(codes)}."
-
-
-def accounting(outcomes: Outcomes) -> str:
-    """Say how many runs there could be, were judged and analysed, and what missing ones change."""
-    notes = [n.text for n in outcomes.notices if n.code in RULES]
-    models, conditions = count(len(outcomes.models), "model"), len(outcomes.conditions)
-    if conditions > 1:
-        models += f" under {conditions} conditions ({len(outcomes.systems)} systems)"
-    judged, rates, runs = _cells(outcomes)
-    done = f"{judged:,} runs on {len(outcomes.problems)} problems analysed."
-    whole = _before_rule(outcomes)
-    if whole is None:
-        return " ".join([f"{models}; {done}", *notes])
-    judged, rates, runs = _cells(whole)
-    planned = [whole.planned_runs(*system) for system in runs.columns]
-    lacking = (runs.fillna(0) < planned).any(axis=1)
-    if not lacking.any():
-        notes.append("No run is missing.")
-    elif lacking.all():
-        notes.append("Every problem lacks runs of some system.")
-    else:
-        changes = (rates[~lacking].mean() - rates.mean()).abs()
-        changed = "changes" if len(whole.problems) > len(outcomes.problems) else "would change"
-        notes.append(
-            f"Leaving out {count(lacking.sum(), 'problem')} that some system lacks runs of "
-            f"{changed} a score by at most {points(changes.max(), 2)} points "
-            f"({', '.join(changes.idxmax())})."
-        )
-    text = (
-        f"{models}, {len(whole.problems)} problems: {sum(planned) * len(whole.problems):,} runs if "
-        f"every problem had as many as the one with most, {judged:,} judged; {done}"
-    )
-    return " ".join([text, *notes])
-
-
-def _cells(outcomes: Outcomes) -> tuple[int, pd.DataFrame, pd.DataFrame]:
-    """Return the number of judged runs, and pass rates and runs of problems by systems."""
-    samples = {s: (outcomes.system_problems(*s), outcomes.system(*s)) for s in outcomes.systems}
-    rates = pd.DataFrame({s: pd.Series(x.rate, list(ids)) for s, (ids, x) in samples.items()})
-    runs = pd.DataFrame({s: pd.Series(x.runs, list(ids)) for s, (ids, x) in samples.items()})
-    return int(runs.sum(axis=None)), rates, runs
-
-
-def _before_rule(outcomes: Outcomes) -> Outcomes | None:
-    """Return the outcomes before a rule dropped or filled any, None where they are not at hand."""
-    if outcomes.policy.missing in (None, "keep", "error"):
-        return outcomes
-    if outcomes.source.basis == "user":
-        return None
-    from repeval import load
-
-    whole = load(missing="keep")
-    return whole if whole.source.sha256 == outcomes.source.sha256 else None

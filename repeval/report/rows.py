@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from repeval.stats.comparison import Flips, HalfWidths
+
 Limits = tuple[float | None, float | None] | None
-Spread = tuple[float | None, float | None, float | None]
+Spread = tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class System:
     remaining_narrowing: float | None
     aleatoric_share: float | None
     design_effect: float | None
+    two_level_inflation: float | None
     retry_free: float | None
     constant_share: float | None
     alpha: float | None
@@ -63,6 +66,15 @@ class Fixed:
     interval: Limits
     resolved: bool | None
     method: str
+    mdd: float | None
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """The two-proportion test that counts all runs as independent."""
+
+    z: float | None
+    resolved: bool | None
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,10 @@ class Difference:
     """Two systems on their common problems; `interval` to `resolved` by the one-level law."""
 
     n_problems: int
+    mean_a: float
+    mean_b: float
     difference: float
+    flips: Flips
     interval: Limits
     p_greater: float
     p_tie: float
@@ -93,9 +108,14 @@ class Difference:
     ceiling: float | None
     ceiling_interval: Limits
     remaining_narrowing: float | None
+    aleatoric_share: float | None
+    two_level_inflation: float | None
     mdd: float | None
+    half_widths: HalfWidths | None
+    problems_factor: float | None
     fixed: Fixed
     two_level: TwoLevel
+    pooled: Pooled
     method: str
 
 
@@ -143,8 +163,26 @@ class Rank:
 
 
 @dataclass(frozen=True)
+class BreakEven:
+    """From which price of a problem on, in runs, a second run pays.
+
+    For a score by the ratio of the medians of μ_w and σ_b², and by the median of their ratios; for
+    the median difference of two neighbours, where a repetition costs two runs.
+    """
+
+    ratio_of_medians: float | None
+    median_of_ratios: float | None
+    difference: float | None
+
+
+@dataclass(frozen=True)
 class Summary:
-    """Figures over a condition's systems, each (median, min, max); excluded ones left out."""
+    """Figures over a condition's systems, each (median, min, max); excluded ones left out.
+
+    `noise_ratio` is μ_w/σ_b² as the ratio of medians, `best_between` the prices between which the
+    runs at hand are best. `over_pooled` are median widths, for new problems and for these, over
+    that of the pooled interval. What is `adjacent` is the median over pairs of neighbours.
+    """
 
     n_systems: int
     mean: Spread
@@ -159,3 +197,9 @@ class Summary:
     adjacent_resolved_fixed: int
     adjacent_ceiling: float | None
     adjacent_remaining_narrowing: float | None
+    adjacent_max_narrowing: float | None
+    adjacent_mdd: float | None
+    noise_ratio: float | None
+    break_even: BreakEven
+    best_between: tuple[float, float] | None
+    over_pooled: tuple[float | None, float | None]

@@ -10,12 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from repeval.messages import Notice, RepevalError
-from repeval.report import format as report
 from repeval.report import sentences
 from repeval.report import tables as report_tables
-from repeval.report.format import points
-from repeval.stats.comparison import minimum_detectable
-from repeval.stats.components import difference_components
+from repeval.report.format import NO_LIMIT, STAND_IN, points
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,11 +59,11 @@ def one_screen(
         known = ", ".join(analysis.summary)
         raise RepevalError("unknown-condition", f"no condition {condition!r}; there are: {known}")
     about = analysis, condition
-    head = [report.STAND_IN] if analysis.source.basis == "stand-in" else []
+    head = [STAND_IN] if analysis.source.basis == "stand-in" else []
     moved = [n for n in analysis.notices if n.code in READ]
     head += ["Read " + " ".join(n.text for n in moved)] * bool(moved)
-    head.append(f"{analysis.source.name}: {report.shape(*about)}")
-    sections = _comparison(*about, outcomes, *pair) if pair else []
+    head.append(f"{analysis.source.name}: {sentences.shape(*about)}")
+    sections = _comparison(*about, *pair) if pair else []
     if pair:
         differ = [n for n in analysis.notices if n.code == "settings-differ" and _parts(n, pair)]
         sections[0].sentences += [n.text for n in differ]
@@ -107,7 +104,7 @@ def summary(analysis: Analysis, outcomes: Outcomes) -> str:
 def _pooled(*about) -> list[Section]:
     """Ask what is asked of all problems at once."""
     sections = [
-        Section("HOW SURE IS A SCORE?", report.precision(*about), [sentences.pooling(*about)]),
+        Section("HOW SURE IS A SCORE?", sentences.precision(*about), [sentences.pooling(*about)]),
         Section(
             "WHAT WOULD MORE RUNS BUY?  for new problems, at most, with endless runs",
             sentences.more_runs(*about),
@@ -121,11 +118,11 @@ def _pooled(*about) -> list[Section]:
         leads = f"{p.model_a} and {p.model_b} are level."
         if gap := _gap(p.difference):
             leads = f"{p.model_a} leads {p.model_b} by {gap}."
-        sections.insert(1, Section("ARE THE TWO TOLD APART?", report.pair_text(p), [leads]))
+        sections.insert(1, Section("ARE THE TWO TOLD APART?", sentences.pair_text(p), [leads]))
     elif pairs:
         title = f"WHO IS TOLD APART?  {len(pairs)} pairs of neighbours"
         names = sentences.resolved_names(*about)
-        sections.insert(1, Section(title, report.apart(*about), [names]))
+        sections.insert(1, Section(title, sentences.apart(*about), [names]))
     return sections
 
 
@@ -143,24 +140,20 @@ def _leaderboard(analysis: Analysis, condition: str, everything: bool) -> Sectio
     return Section(title, {}, below, table)
 
 
-def _comparison(
-    analysis: Analysis, condition: str, outcomes: Outcomes, baseline: str, candidate: str
-) -> list[Section]:
+def _comparison(analysis: Analysis, condition: str, baseline: str, candidate: str) -> list[Section]:
     """Ask whether the candidate got worse than the baseline."""
-    b, a, _ = outcomes.pair((candidate, condition), (baseline, condition))
     row = analysis.pair(condition, baseline, candidate)
-    change = b.rate - a.rate
-    c = difference_components(b, a)
-    gap = _gap(abs(change.mean()))
-    moved = f"{gap} {'lower' if change.mean() < 0 else 'higher'}" if gap else "level"
+    swapped = row.model_a == candidate
+    score, base = (row.mean_a, row.mean_b) if swapped else (row.mean_b, row.mean_a)
+    better, worse = row.flips.a_better, row.flips.b_better
+    better, worse = (better, worse) if swapped else (worse, better)
+    gap = _gap(abs(row.difference))
+    moved = f"{gap} {'lower' if score < base else 'higher'}" if gap else "level"
     below = [
-        f"{points(b.rate.mean())} % against {points(a.rate.mean())} %, {moved}.",
-        f"Problems that got worse: {(change < 0).sum()}, better: {(change > 0).sum()}, "
-        f"the same: {(change == 0).sum()}.",
+        f"{points(score)} % against {points(base)} %, {moved}.",
+        f"Problems that got worse: {worse}, better: {better}, the same: {row.flips.same}.",
     ]
-    smallest = {"these problems": 0.0, "new ones": row.mdd}
-    if c.run_noise > 0:
-        smallest["these problems"] = minimum_detectable(c.fixed_variance, analysis.settings.level)
+    smallest = {"these problems": row.fixed.mdd, "new ones": row.mdd}
     seen = ", ".join(
         f"{points(v)} points ({which})" if v < 1 else f"larger than any can be ({which})"
         for which, v in smallest.items()
@@ -169,21 +162,15 @@ def _comparison(
     if seen:
         below.append(f"A true change is seen 4 times in 5 if it is {seen}.")
     title = f"DID {candidate} GET WORSE THAN {baseline}?"
-    answers = {f"on {which}": text for which, text in report.pair_text(row, candidate).items()}
+    answers = {f"on {which}": text for which, text in sentences.pair_text(row, candidate).items()}
     sections = [Section(title, answers, below)]
-    fallback = row.method.startswith("Newcombe")
-    if row.remaining_narrowing is not None and row.interval is not None and not fallback:
-        half = (row.interval[1] - row.interval[0]) / 2
-        # Doubling R halves the run noise, all there is at most; doubling N halves everything.
-        share = min(c.aleatoric_share, 1.0)
+    if half := row.half_widths:
         buys = {
-            "twice the runs of both": f"+-{points(half * (1 - share / 2) ** 0.5)}",
-            "endless runs of both": report.NO_LIMIT,
-            "twice the problems": f"+-{points(half * 0.5**0.5)}",
+            "twice the runs of both": _half(half.twice_runs),
+            "endless runs of both": _half(half.endless_runs),
+            "twice the problems": _half(half.twice_problems),
         }
-        if share < 1:
-            buys["endless runs of both"] = f"+-{points(half * (1 - share) ** 0.5)}"
-        title = f"WHAT WOULD HELP THIS PAIR?  now +-{points(half)} points on new problems"
+        title = f"WHAT WOULD HELP THIS PAIR?  now {_half(half.now)} points on new problems"
         sections.append(Section(title, buys))
     return sections
 
@@ -192,6 +179,10 @@ def _parts(notice: Notice, pair: tuple[str, str]) -> bool:
     """Tell whether a list of models in a notice has one of two, or is cut short."""
     lists = re.findall(r"\(([^()]*)\)", notice.text)
     return any(" more" in names or len({*pair} & {*names.split(", ")}) == 1 for names in lists)
+
+
+def _half(width: float | None) -> str:
+    return NO_LIMIT if width is None else f"+-{points(width)}"
 
 
 def _gap(difference: float) -> str:

@@ -19,10 +19,10 @@ from repeval.report.format import (
     percent,
     points,
     reach,
-    shown_interval,
     signed_limits,
-    these,
-)  # fmt: skip
+)
+from repeval.report.sentences import these
+from repeval.report.summary import shown_interval
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis

@@ -41,6 +41,11 @@ def break_even(ratio: float, runs: int) -> float:
     return _over(runs * (runs + 1), ratio)
 
 
+def problems_factor(half_width: float, difference: float) -> float:
+    """Return how many times the problems make half an interval as long as a difference."""
+    return max(1.0, (half_width / difference) ** 2) if difference else math.inf
+
+
 def cost_ratio_for(ratio: float, runs: float) -> float:
     """Return the cost ratio c_p/c_g at which R runs are the continuous optimum, R²σ_b²/μ_w."""
     return _over(runs**2, ratio)

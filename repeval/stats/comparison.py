@@ -135,6 +135,76 @@ def exact_comparisons(
     return [results[i] for i in range(len(pairs))]
 
 
+@dataclass(frozen=True)
+class Flips:
+    """How many problems one system does better on than the other, by their pass rates."""
+
+    a_better: int
+    b_better: int
+    same: int
+
+
+@dataclass(frozen=True)
+class HalfWidths:
+    """Half an interval's width on new problems now, and if more were run.
+
+    Doubling R halves the run noise, which is all of the variance at most; doubling N halves
+    everything. `endless_runs` is None where no limit is seen.
+    """
+
+    now: float
+    twice_runs: float
+    endless_runs: float | None
+    twice_problems: float
+
+
+def flips(a: Any, b: Any) -> Flips:
+    """Count the problems on which either system has the higher pass rate."""
+    first, second = paired(a, b)
+    d = first.rate - second.rate
+    better, worse = int((d > ROUNDING).sum()), int((d < -ROUNDING).sum())
+    return Flips(better, worse, len(d) - better - worse)
+
+
+def half_widths(half: float, aleatoric_share: float) -> HalfWidths:
+    """Return what more runs or problems would make of half a width.
+
+    Parameters
+    ----------
+    half : float
+    aleatoric_share : float
+        Of the variance; what lies above 1 counts as 1.
+    """
+    share = min(aleatoric_share, 1.0)
+    return HalfWidths(
+        now=half,
+        twice_runs=half * math.sqrt(1 - share / 2),
+        endless_runs=half * math.sqrt(1 - share) if share < 1 else None,
+        twice_problems=half * math.sqrt(0.5),
+    )
+
+
+def pooled_z(a: Any, b: Any) -> float:
+    """Return z of the two-proportion test that counts all runs as independent.
+
+    NaN for scores, and where every run passed or every run failed. For reference: it is right for
+    neither question.
+
+    References
+    ----------
+    VC section 5.1.
+    """
+    first, second = paired(a, b)
+    if not (first.binary and second.binary):
+        return math.nan
+    passes = np.array([first.passes.sum(), second.passes.sum()])
+    runs = np.array([first.runs.sum(), second.runs.sum()])
+    share = passes.sum() / runs.sum()
+    variance = share * (1 - share) * (1 / runs).sum()
+    p, q = passes / runs
+    return float((p - q) / math.sqrt(variance)) if variance > 0 else math.nan
+
+
 def minimum_detectable(variance: float, level: float, power: float = POWER) -> float:
     """Return the smallest true difference that a test at `level` finds with `power`.
 

@@ -80,6 +80,18 @@ class Components:
         return 1 - math.sqrt(1 - min(self.aleatoric_share, 1.0))
 
     @property
+    def two_level_inflation(self) -> float:
+        """How much wider redrawing runs in redrawn problems makes a width; NaN if R is unequal.
+
+        References
+        ----------
+        VC Appendix D: the added variance over s²(p̂) is (R-1)/R · (μ_w/R)/s²(p̂).
+        """
+        if self.n_runs is None:
+            return math.nan
+        return math.sqrt(1 + (1 - 1 / self.n_runs) * self.aleatoric_share) - 1
+
+    @property
     def design_effect(self) -> float:
         """Factor by which pooling the runs understates the variance; 1 + (R-1)ρ if R is equal."""
         return self.runs_mean * (self.icc + (1 - self.icc) / self.runs_harmonic)
@@ -151,6 +163,22 @@ def within(sample: Sample) -> float:
     """Return μ_w: the mean of v_i over the problems with at least two runs, else NaN."""
     known = sample.noise[~np.isnan(sample.noise)]
     return float(known.mean()) if known.size else math.nan
+
+
+def noise_bound(runs: ArrayLike, level: float = 0.95) -> float:
+    """Return the upper bound on μ_w of 0/1 outcomes where no repeated problem was mixed.
+
+    Parameters
+    ----------
+    runs : (N,) array of int
+        Runs of the problems with at least two; the fewest stand for all.
+
+    Notes
+    -----
+    From P(mixed | p) >= 4(1 - 2^(1-R)) p(1-p), and P(none of N mixed) = 1 - level at the bound.
+    """
+    r = np.asarray(runs)
+    return float((1 - (1 - level) ** (1 / len(r))) / (4 * (1 - 2.0 ** (1 - r.min()))))
 
 
 def _components(values: FloatArray, parts: list[Sample]) -> Components:

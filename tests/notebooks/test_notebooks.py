@@ -13,7 +13,7 @@ import yaml
 
 import repeval
 import repeval.report.analysis
-from repeval.companion.book.stage import save_data
+from repeval.companion.book.data import save_data
 from repeval.companion.studies import result
 
 HOME = Path(__file__).resolve().parents[2] / "notebooks"

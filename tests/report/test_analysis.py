@@ -104,10 +104,9 @@ def test_top_one(default):
 
 
 def test_optimal_runs_coefficients(default):
-    from repeval.report.format import pooled_ratio
 
     summary = default.summary[default.condition]
-    assert 0.530 <= repeval.optimal_runs(pooled_ratio(summary), 1) <= 0.535
+    assert 0.530 <= repeval.optimal_runs(summary.noise_ratio, 1) <= 0.535
     median_ratio = np.median([s.within / s.between for s in clean(default)])
     assert 0.585 <= repeval.optimal_runs(median_ratio, 1) <= 0.590
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import repeval
-from repeval.report import format as report
-from repeval.report import notices, sentences
+from repeval.companion.words import sentences as say
+from repeval.report import sentences
 from repeval.report import tables as report_tables
 from repeval.report.analysis import analyze
 from repeval.stats import exact
@@ -39,7 +39,7 @@ def test_accounting_of_the_default_data_goes_back_before_the_rule(default):
     outcomes, _ = default
     whole = repeval.load(missing="keep")
     planned = len(whole.systems) * len(whole.problems) * whole.planned_runs(*whole.systems[0])
-    text = notices.accounting(outcomes)
+    text = say.accounting(outcomes)
     head = f"{len(whole.models)} models under {len(whole.conditions)} conditions"
     assert text.startswith(f"{head} ({len(whole.systems)} systems), {len(whole.problems)} problems")
     assert f"{planned:,} runs if every problem had as many" in text
@@ -52,34 +52,34 @@ def test_accounting_of_the_default_data_goes_back_before_the_rule(default):
         abs(outcomes.system(*s).rate.mean() - whole.system(*s).rate.mean())
         for s in outcomes.systems
     )
-    assert f"changes a score by at most {100 * change:.2f} points" in notices.accounting(outcomes)
+    assert f"changes a score by at most {100 * change:.2f} points" in say.accounting(outcomes)
 
 
 def test_nothing_missing_is_said(tidy):
     outcomes = table(tidy, lambda m, i: 3)
-    assert "2 models, 12 problems: 72 runs if" in notices.accounting(outcomes)
-    assert "72 judged; 72 runs on 12 problems analysed" in notices.accounting(outcomes)
-    assert "No run is missing." in notices.accounting(outcomes)
+    assert "2 models, 12 problems: 72 runs if" in say.accounting(outcomes)
+    assert "72 judged; 72 runs on 12 problems analysed" in say.accounting(outcomes)
+    assert "No run is missing." in say.accounting(outcomes)
 
 
 def test_what_dropping_would_change(tidy):
     outcomes = table(tidy, lambda m, i: 1 if (m, i) in {("a", 11), ("b", 10)} else 2)
     shifts = [outcomes.system(m, "default").rate for m in ("a", "b")]
     most = max(abs(rate[:10].mean() - rate.mean()) for rate in shifts)
-    text = notices.accounting(outcomes)
+    text = say.accounting(outcomes)
     assert "Leaving out 2 problems" in text
     assert f"would change a score by at most {100 * most:.2f} points" in text
 
 
 def test_own_data_after_a_rule_cannot_say(tidy):
     outcomes = table(tidy, lambda m, i: 1 if i == 0 else 2, missing="fail")
-    assert "planned" not in notices.accounting(outcomes)
-    assert "counted as failed" in notices.accounting(outcomes)
+    assert "planned" not in say.accounting(outcomes)
+    assert "counted as failed" in say.accounting(outcomes)
 
 
 def test_too_many_incomplete_problems(tidy):
     outcomes = table(tidy, lambda m, i: 1 + (i + (m == "a")) % 2)
-    assert "Every problem lacks runs" in notices.accounting(outcomes)
+    assert "Every problem lacks runs" in say.accounting(outcomes)
 
 
 @pytest.mark.parametrize("runs", [2, 3])
@@ -96,16 +96,16 @@ def test_inflation_is_that_of_the_exact_laws(tidy, runs):
     n = len(sample)
     ratio = spread("two_level") / spread("one_level")
     expected = np.sqrt(1 + (ratio**2 - 1) * (n - 1) / n) - 1
-    text = sentences.two_level_inflation(analyze(outcomes, n_resamples=50), "default")
+    text = say.two_level_inflation(analyze(outcomes, n_resamples=50), "default")
     assert numbers(text) == [round(100 * expected, 1)]
 
 
 def test_inflation_of_the_default_data(default):
     _, analysis = default
-    text = sentences.two_level_inflation(analysis, analysis.condition)
+    text = say.two_level_inflation(analysis, analysis.condition)
     low, high, middle, *pairs = numbers(text)
     # VC Appendix D: 1 + (R-1)/R of the share of run noise, under a root.
-    rows = report.counted(analysis, analysis.condition)
+    rows = sentences.counted(analysis, analysis.condition)
     own = [100 * ((1 + (1 - 1 / s.n_runs) * s.aleatoric_share) ** 0.5 - 1) for s in rows]
     assert (low, high, middle) == tuple(round(f(own), 1) for f in (min, max, statistics.median))
     assert pairs[2] > middle
@@ -114,7 +114,7 @@ def test_inflation_of_the_default_data(default):
 def test_conditions_count_what_is_shown(default):
     _, analysis = default
     rows = analysis.condition_pairs
-    text = sentences.conditions(analysis)
+    text = say.conditions(analysis)
     counts = [len(rows), sum(r.fixed.resolved for r in rows), sum(r.resolved for r in rows)]
     assert numbers(text)[:3] == counts
     assert f"{100 * statistics.median(r.mdd for r in rows):.1f} points (median" in text
@@ -123,7 +123,7 @@ def test_conditions_count_what_is_shown(default):
 
 def test_three_conditions_have_three_sentences_and_are_named(tidy):
     analysis = analyze(table(tidy, lambda m, i: 2, conditions="xyz"), n_resamples=50)
-    assert sentences.conditions(analysis).count("A true difference") == 3
+    assert say.conditions(analysis).count("A true difference") == 3
     assert set(report_tables.condition_table(analysis)["conditions"]) == {
         "x less y", "x less z", "y less z",
     }  # fmt: skip
@@ -131,10 +131,10 @@ def test_three_conditions_have_three_sentences_and_are_named(tidy):
 
 def test_figures_are_ranges_with_medians(default):
     _, analysis = default
-    rows = report.counted(analysis, analysis.condition)
+    rows = sentences.counted(analysis, analysis.condition)
     effects = [s.design_effect for s in rows]
     shares = [100 * s.aleatoric_share for s in rows]
-    text = sentences.figures(rows, "design_effect", "aleatoric_share")
+    text = say.figures(rows, "design_effect", "aleatoric_share")
     assert numbers(text) == [
         len(rows),
         *(round(f(effects), 2) for f in (min, max, statistics.median)),
@@ -144,29 +144,29 @@ def test_figures_are_ranges_with_medians(default):
 
 def test_a_ceiling_without_limit_is_the_highest(default):
     _, analysis = default
-    rows = report.counted(analysis, analysis.condition)
+    rows = sentences.counted(analysis, analysis.condition)
     rows[3] = replace(rows[3], between=-0.01, ceiling=None)
     low, middle = (
         min(s.ceiling for s in rows if s.ceiling),
         statistics.median(s.ceiling or math.inf for s in rows),
     )
-    text = sentences.figures(rows, "ceiling")
+    text = say.figures(rows, "ceiling")
     assert f"ceiling {low:.2f} to no limit (median {middle:.2f})" in text
 
 
 def test_one_run_identifies_nothing(tidy):
     analysis = analyze(table(tidy, lambda m, i: 1), n_resamples=50)
-    rows = report.counted(analysis, "default")
-    text = sentences.figures(rows, "within", "between", "design_effect", "ceiling")
+    rows = sentences.counted(analysis, "default")
+    text = say.figures(rows, "within", "between", "design_effect", "ceiling")
     assert "nothing is known about run noise, it needs two runs of a problem" in text
-    assert "says nothing" in sentences.two_level_inflation(analysis, "default")
-    assert "cannot be said" in sentences.pair_allocation(analysis, "default")
-    assert "nothing to compare" in sentences.conditions(analysis)
+    assert "says nothing" in say.two_level_inflation(analysis, "default")
+    assert "cannot be said" in say.pair_allocation(analysis, "default")
+    assert "nothing to compare" in say.conditions(analysis)
 
 
 def test_a_pair_pays_twice_for_a_repetition(default):
     _, analysis = default
     ceiling = analysis.summary[analysis.condition].adjacent_ceiling
-    text = sentences.pair_allocation(analysis, analysis.condition)
+    text = say.pair_allocation(analysis, analysis.condition)
     # Two runs of both cost 2 c_g more; the second pays above R(R+1)/ratio = 2/ratio of these.
     assert numbers(text) == [round(2 * 2 / (ceiling - 1), 1)]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import repeval
+from repeval.companion.words import sentences as say
 from repeval.messages import ASSUMED
-from repeval.report import format as report
-from repeval.report import notices, screen, sentences
+from repeval.report import screen, sentences
 from repeval.report import tables as report_tables
 from repeval.report.analysis import analyze
 
@@ -47,7 +47,7 @@ def test_where_nothing_varied_it_says_so_and_asks_for_no_second_run(tidy):
     outcomes = verdicts(tidy, ["11111"] * 20)
     analysis = analyze(outcomes, n_resamples=50)
     about = analysis, "default"
-    assert sentences.figures(report.counted(*about), "ceiling") == "Over 2 models: nothing varied."
+    assert say.figures(sentences.counted(*about), "ceiling") == "Over 2 models: nothing varied."
     assert set(report_tables.component_table(*about)["ceiling"]) == {"nothing varied"}
     assert "no run noise was seen" in sentences.allocation_rule(*about)
     text = screen.one_screen(analysis, outcomes, everything=True, components=True)
@@ -70,7 +70,7 @@ def test_no_limit_is_never_a_hundred_percent_or_a_width_of_zero(tidy):
     assert len(widths) == 2
     assert len(set(widths)) == 1
     assert "From a single run: no limit is seen for a score" in text
-    narrowing = sentences.figures(analysis.ranked("default"), "remaining_narrowing")
+    narrowing = say.figures(analysis.ranked("default"), "remaining_narrowing")
     assert narrowing.endswith("no limit.")
 
 
@@ -97,8 +97,8 @@ def test_prices_have_two_digits_and_no_false_advice(default):
 def test_without_a_detectable_change_none_is_said(default):
     analysis = default
     flat = replace(analysis, pairs=tuple(replace(p, mdd=None) for p in analysis.pairs))
-    assert "four times in five" in sentences.neighbours(analysis, "Detailed")
-    assert "four times in five" not in sentences.neighbours(flat, "Detailed")
+    assert "four times in five" in say.neighbours(analysis, "Detailed")
+    assert "four times in five" not in say.neighbours(flat, "Detailed")
 
 
 def test_pooling_is_right_for_new_problems_at_one_run(tidy):
@@ -131,11 +131,11 @@ def test_pairs_without_common_problems_are_not_called_too_many(tidy):
 def test_warnings_leave_out_how_the_table_was_read(tidy, default):
     analysis = analyze(drawn(tidy), n_resamples=50)
     assert "condition-default" in codes(analysis)
-    found = notices.warnings(analysis)
+    found = say.warnings(analysis)
     assert set(found["warning"]) == codes(analysis) - set(ASSUMED)
-    assert f"{len(set(found['warning']))} warnings: " in notices.warned(analysis)
-    assert "Nothing" in notices.warned(replace(analysis, notices=()))
-    assert "1 warning: few-mixed." in notices.warned(default)
+    assert f"{len(set(found['warning']))} warnings: " in say.warned(analysis)
+    assert "Nothing" in say.warned(replace(analysis, notices=()))
+    assert "1 warning: few-mixed." in say.warned(default)
 
 
 def test_the_front_page_says_no_hundred_percent(tidy):

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from repeval.companion.book.data import save_data
 from repeval.companion.book.execute import execute
 from repeval.companion.book.process import BuildFailed, stoppable, write
 from repeval.companion.book.site import build_pdf, build_site
-from repeval.companion.book.stage import save_data, stage
+from repeval.companion.book.stage import stage
 from repeval.io.registry import share_dir
 from repeval.messages import RepevalError, refused
 

@@ -5,16 +5,13 @@ Everything that reaches a page from here is text or escaped HTML: names in data 
 
 import base64
 import hashlib
-import io
 import re
-import warnings
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-import numpy as np
-
-from repeval.companion.book.stage import is_paper, load_data
+from repeval.companion.book.data import is_paper, load_data
+from repeval.companion.book.html import csv, figure_html, images, missing, table_html
 
 
 @dataclass(frozen=True)
@@ -123,81 +120,3 @@ def open(data: str, name: str, size: str, seed: int) -> Book:
     outcomes, options = load_data(Path(data), name)
     answer = analyze(outcomes, seed=seed, **options)
     return Book(outcomes, answer, name, size, seed, Path(data).parent)
-
-
-def images(figure) -> tuple[bytes, bytes]:
-    """Return SVG and PNG of a matplotlib figure, the same bytes each time."""
-    import matplotlib as mpl
-
-    from repeval.companion.plots.style import STYLE
-
-    svg, png = io.BytesIO(), io.BytesIO()
-    with mpl.rc_context(STYLE), warnings.catch_warnings():
-        # The SVG leaves text to the reader's fonts; only the PNG lacks such letters.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        figure.savefig(svg, format="svg", bbox_inches="tight", metadata={"Date": None})
-        figure.savefig(png, format="png", bbox_inches="tight", dpi=200)
-    return svg.getvalue(), png.getvalue()
-
-
-def figure_html(plot, svg: bytes, name: str, source, links: str = "") -> str:
-    """HTML of a figure: the picture, its caption, and what it was drawn by and from."""
-    caption, origin = plot.caption, ""
-    if plot.of_data:
-        caption += " Stand-in data." * (source.basis == "stand-in")
-        origin = f" from {escape(source.name)} (SHA-256 {escape(source.sha256[:12])})"
-    return (
-        f'<figure class="repeval-figure" id="fig-{escape(name)}">'
-        f'<img src="data:image/svg+xml;base64,{base64.b64encode(svg).decode()}" '
-        f'alt="{escape(plot.alt)}">'
-        f"<figcaption>{escape(caption)}"
-        f'<span class="repeval-source">Drawn by <code>{escape(plot.source)}</code>{origin}. '
-        f"{links}</span>"
-        "</figcaption></figure>"
-    )
-
-
-def csv(frame) -> str:
-    """CSV of a frame in which no text is a formula to a spreadsheet: an apostrophe leads it."""
-
-    def text(value):
-        formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-        return f"'{value}" if formula else value
-
-    return frame.map(text).rename(columns=text).to_csv(index=False)
-
-
-def missing(value) -> bool:
-    """None or not a number."""
-    return value is None or value != value
-
-
-def table_html(frame, caption: str | None = None, notes=(), link: str = "") -> str:
-    """HTML of a frame in a box that scrolls sideways on narrow screens, and of notes below it."""
-    kinds = [
-        ' class="number"' if k.kind in "iuf" else ' class="text-nowrap small"' * (name == "id")
-        for name, k in frame.dtypes.items()
-    ]
-
-    def cell(value, kind: str) -> str:
-        if missing(value):
-            return "<td>–</td>"
-        if isinstance(value, bool | np.bool_):
-            value = "yes" if value else "no"
-        shown = f"{value:.3f}" if isinstance(value, float) else str(value)
-        return f"<td{kind}>{escape(shown)}</td>"
-
-    head = "".join(f'<th scope="col">{escape(str(column))}</th>' for column in frame.columns)
-    rows = "".join(
-        "<tr>" + "".join(map(cell, row, kinds)) + "</tr>"
-        for row in frame.itertuples(index=False, name=None)
-    )
-    label = escape(caption or "Table")
-    title = f"<caption>{label}</caption>" if caption else ""
-    return (
-        f'<div class="repeval-scroll" role="region" aria-label="{label}" tabindex="0">'
-        f'<table class="table">{title}<thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-        + "".join(f"<p>{escape(n)}</p>" for n in notes)
-        + f'<p class="repeval-source">{link}</p>' * bool(link)
-    )

@@ -1,14 +1,14 @@
 """Lay out everything a book is built from in one folder, fitted to the data."""
 
-import hashlib
 import importlib.metadata
 import json
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
 from pathlib import Path
 
+from repeval.companion.book.data import is_paper
+from repeval.companion.book.html import figure_html, images
 from repeval.companion.book.process import BuildFailed, write
 from repeval.report.format import STAND_IN
 
@@ -22,11 +22,6 @@ FOOTER = ("Independent recomputation of", "The questions of")
 HEADER = re.compile(r"\A---\n(.*?\n)---", re.DOTALL)
 # A passage and its conditions, without another one's start inside.
 PASSAGE = re.compile(r"^% only:(.*)\n((?:(?!% only:).*\n)*?)% end(?:\n|\Z)", re.MULTILINE)
-
-
-def is_paper(outcomes) -> bool:
-    """Whether the data are the paper's, released or rebuilt."""
-    return outcomes.source.basis in ("released", "stand-in")
 
 
 def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list, dict, list]:
@@ -147,14 +142,13 @@ def numbers(analysis) -> dict:
     found = {**document["data"], "condition": analysis.condition}
     for key, value in document["summary"][analysis.condition].items():
         ends = (f"{key}_median", f"{key}_min", f"{key}_max")
-        spread = isinstance(value, list | tuple)
+        spread = isinstance(value, list | tuple) and len(value) == len(ends)
         found |= zip(ends, value, strict=True) if spread else {key: value}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def with_figures(text: str, analysis) -> str:
     """Replace lines ``% figure: MODULE.FUNCTION`` by what that function of `figures` draws."""
-    from repeval.companion.book.notebook import figure_html, images
 
     def drawn(match: re.Match) -> str:
         family = importlib.import_module(f"repeval.companion.plots.{match[1]}")
@@ -169,45 +163,6 @@ def with_messages(text: str) -> str:
     from repeval import messages
 
     return re.sub(r"^% messages$", lambda _: messages.page(), text, flags=re.MULTILINE)
-
-
-def save_data(outcomes, path: Path, options: Mapping) -> str:
-    """Write the canonical table and, beside it, what a table cannot say; return their hash."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    outcomes.to_csv(path)
-    about = {
-        "source": asdict(outcomes.source),
-        "policy": asdict(outcomes.policy),
-        "notices": [asdict(notice) for notice in outcomes.notices],
-        "analyze": dict(options),
-    }
-    beside = json.dumps(about, indent=1)
-    write(path.with_suffix(".json"), beside)
-    return hashlib.sha256(path.read_bytes() + beside.encode()).hexdigest()
-
-
-def load_data(path: Path, name: str) -> tuple:
-    """Read back what `save_data` wrote: outcomes and options; or any table that stands alone."""
-    from repeval import load
-    from repeval.io.outcomes import Policy, Source
-    from repeval.messages import Notice
-
-    beside = Path(path).with_suffix(".json")
-    if not beside.exists():
-        return load(path, name=name), {}
-    about = json.loads(beside.read_text(encoding="utf-8"))
-    policy, source = about["policy"], about["source"]
-    policy["columns"] = tuple(map(tuple, policy["columns"]))
-    source["excluded"] = tuple(source["excluded"])
-    roles = ("model", "condition", "problem", "run", "outcome")
-    outcomes = replace(
-        # Named outright: a label may be called like another spelling of a role.
-        load(path, columns={role: role for role in roles}, missing="keep"),
-        source=Source(**source),
-        policy=Policy(**policy),
-        notices=tuple(Notice(**notice) for notice in about["notices"]),
-    )
-    return outcomes, about["analyze"]
 
 
 def copy_mathjax(folder: Path) -> None:

@@ -18,7 +18,7 @@ from repeval.companion.ledger.results import Results, published
 from repeval.companion.ledger.scorecard import here, place, says, table
 from repeval.companion.ledger.table6 import slug
 from repeval.companion.ledger.vc import cost, median_ratio, ratio
-from repeval.report import format as report
+from repeval.report.format import percent
 from repeval.stats import allocation
 from repeval.stats.designs import inflation, width_factor
 
@@ -52,7 +52,7 @@ def flat_side(r: Results) -> pd.DataFrame:
         rows.append(
             {
                 "problems are": what, "best runs": f"{best:.1f}", "runs made": f"{made:.1f}",
-                "too": side, "wider than the best": report.percent(wider, 1),
+                "too": side, "wider than the best": percent(wider, 1),
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
@@ -140,9 +140,9 @@ def opposite_advice(r: Results) -> pd.DataFrame:
         rows.append(
             {
                 "where": what, "icc": icc, "runs": runs,
-                "two levels widen by": report.percent(float(inflation(icc, runs)) - 1, 1),
-                "these runs narrow by": report.percent(1 - float(width_factor(icc, runs))),
-                "endless runs narrow by": report.percent(1 - math.sqrt(icc)),
+                "two levels widen by": percent(float(inflation(icc, runs)) - 1, 1),
+                "these runs narrow by": percent(1 - float(width_factor(icc, runs))),
+                "endless runs narrow by": percent(1 - math.sqrt(icc)),
             }
         )  # fmt: skip
     return pd.DataFrame(rows)

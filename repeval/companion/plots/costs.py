@@ -9,7 +9,7 @@ import numpy as np
 
 from repeval.companion.plots import style
 from repeval.companion.plots.style import INK, Plot
-from repeval.report.format import count, pooled_ratio
+from repeval.report.format import count
 from repeval.report.sentences import price as _price
 from repeval.stats import allocation
 
@@ -35,7 +35,7 @@ def cost_curve(analysis: Analysis, condition: str) -> Plot:
     ----------
     VC sections 3 ("Optimal R") and 5.3.
     """
-    ratio = pooled_ratio(analysis.summary[condition])
+    ratio = analysis.summary[condition].noise_ratio
     if ratio is None:
         return style.empty(UNDEFINED)
     at_hand = runs_at_hand(analysis, condition)
@@ -83,7 +83,7 @@ def best_runs(analysis: Analysis, condition: str) -> Plot:
     ----------
     VC section 3 for R*; runs are whole, so R+1 beat R only above R(R+1)σ_b²/μ_w.
     """
-    ratio = pooled_ratio(analysis.summary[condition])
+    ratio = analysis.summary[condition].noise_ratio
     if ratio is None:
         return style.empty(UNDEFINED)
     second = allocation.break_even(ratio, 1)
@@ -118,7 +118,7 @@ def flatness(analysis: Analysis, condition: str) -> Plot:
     ----------
     VC section 5.3 for a price ten times higher and ten times lower.
     """
-    ratio = pooled_ratio(analysis.summary[condition])
+    ratio = analysis.summary[condition].noise_ratio
     if ratio is None:
         return style.empty(UNDEFINED)
     runs = runs_at_hand(analysis, condition)

@@ -15,7 +15,7 @@ from repeval.companion.plots.costs import runs_at_hand
 from repeval.companion.plots.strategies import icc
 from repeval.companion.plots.style import GREY, INK, Plot
 from repeval.companion.studies.strategies import GRID
-from repeval.report import format as report
+from repeval.report import sentences
 from repeval.report.format import percent
 from repeval.report.sentences import price
 from repeval.stats import allocation, designs
@@ -176,7 +176,7 @@ def places(analysis: Analysis, condition: str) -> pd.DataFrame:
     ]
     rows.append(("the post, its simulation", icc("accuracy"), max(k for _, k in GRID)))
     runs = runs_at_hand(analysis, condition)
-    own = {"here, scores": report.counted(analysis, condition),
+    own = {"here, scores": sentences.counted(analysis, condition),
            "here, differences": analysis.adjacent(condition)}  # fmt: skip
     rows += [(w, r.icc, runs) for w, found in own.items() for r in found if r.icc is not None]
     table = pd.DataFrame(rows, columns=["where", "icc", "runs"])

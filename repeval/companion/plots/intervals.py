@@ -9,7 +9,9 @@ import pandas as pd
 
 from repeval.companion.plots import style
 from repeval.companion.plots.style import Plot
-from repeval.report import format as report
+from repeval.report import sentences
+from repeval.report.format import count
+from repeval.report.summary import shown_interval, width
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
@@ -42,7 +44,7 @@ def two_questions(analysis: Analysis, condition: str) -> Plot:
     shown = ranked[: style.MOST]
     lines = (
         ("fixed_t", "these problems", style.THESE, 6, -0.05),
-        (report.shown_interval(shown[0]), "new ones like them", style.NEW, 2.2, -0.05),
+        (shown_interval(shown[0]), "new ones like them", style.NEW, 2.2, -0.05),
         ("pooled_wilson", "all runs as independent", style.GREY, 1.6, 0.27),
     )
     data = pd.DataFrame(
@@ -68,14 +70,14 @@ def two_questions(analysis: Analysis, condition: str) -> Plot:
         if name in set(data["interval"]):
             axes.plot([], [], color=colour, lw=lw, label=word)
     figure.legend(loc="outside upper left", ncols=3, columnspacing=1.2, handlelength=1.6)
-    sure = report.precision(analysis, condition).items()
+    sure = sentences.precision(analysis, condition).items()
     text = "; ".join(f"on {what}: {width.replace('+-', '±')}" for what, width in sure)
     return style.plot(
         figure,
         data,
         "Same scores, two questions:",
         f"{text}.",
-        f"Scores of {report.count(len(shown), 'model')}, the best on top, with intervals for "
+        f"Scores of {count(len(shown), 'model')}, the best on top, with intervals for "
         f"{', '.join(word for name, word, *_ in lines if name in set(data['interval']))}:",
         style.left_out(shown, ranked),
         style.starred(models, analysis.excluded),
@@ -93,9 +95,11 @@ def widths(analysis: Analysis, condition: str) -> Plot:
     ----------
     VC section 5.1 and Appendix D.
     """
-    systems = report.counted(analysis, condition)
+    systems = sentences.counted(analysis, condition)
     wide = pd.DataFrame(
-        [[report.width(s, name) for name in WORDS] for s in systems], columns=[*WORDS], dtype=float
+        [[width(s, name) for name in WORDS] for s in systems],
+        columns=[*WORDS],
+        dtype=float,
     )
     whole = wide.columns[wide.notna().all()]
     base = next((name for name in ("pooled_wilson", "clustered_normal") if name in whole), None)

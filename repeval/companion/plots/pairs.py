@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from repeval.companion.plots import style
 from repeval.companion.plots.style import GREY, INK, NEW, THESE, Plot
-from repeval.report import sentences
+from repeval.companion.words import sentences as say
 from repeval.report.format import count, percent
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def adjacent_strip(analysis: Analysis, condition: str) -> Plot:
     everyone = analysis.adjacent(condition)
     pairs = everyone[: style.MOST]
     if not pairs:
-        return style.empty(sentences.NO_PAIR)
+        return style.empty(say.NO_PAIR)
     figure, axes = style.canvas(len(pairs), each=0.43, rest=1.2)
     intervals = [i for p in pairs for i in (p.fixed.interval, p.interval) if i]
     ends = [0, *(100 * v for i in intervals for v in i), *(100 * p.difference for p in pairs)]
@@ -76,7 +76,7 @@ def adjacent_strip(analysis: Analysis, condition: str) -> Plot:
         "Neighbours on the leaderboard, the upper name ahead: its lead with "
         f"{style.level(analysis)} intervals for {'both questions' if both else 'new problems'}. "
         "Told apart, thick and filled, means that the interval leaves out zero.",
-        sentences.neighbours(analysis, condition),
+        say.neighbours(analysis, condition),
         f"Strip plot of {count(len(pairs), 'pair')} of neighbours with intervals for "
         f"{'both questions' if both else 'new problems'}.",
         "Right: share of resamples of the problems in which the upper name leads.",
@@ -98,7 +98,7 @@ def leads_matrix(analysis: Analysis, condition: str) -> Plot:
         p for p in analysis.pairs if p.condition == condition and {p.model_a, p.model_b} <= {*place}
     ]
     if not pairs:
-        return style.empty(sentences.NO_PAIR)
+        return style.empty(say.NO_PAIR)
     n = len(place)
     figure, axes = style.canvas(n, each=max(0.155, min(0.45, 4.2 / n)), rest=1.3)
     leads = np.full((n, n), np.nan)

@@ -10,9 +10,9 @@ from matplotlib.colors import LinearSegmentedColormap
 
 from repeval.companion.plots import style
 from repeval.companion.plots.style import Plot
-from repeval.report import format as report
+from repeval.companion.words import sentences as say
 from repeval.report import sentences
-from repeval.report.format import NEEDS_RUNS, count, percent
+from repeval.report.format import NEEDS_RUNS, count, no_ceiling, percent
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -114,7 +114,7 @@ def variance_split(analysis: Analysis, condition: str) -> Plot:
     axes.barh(range(len(shown)), rest, 0.7, parts, color=style.FAINT, label="difficulty")
     for i, (s, part) in enumerate(zip(shown, parts, strict=True)):
         share, place = noise[s.model], (part + 1, i)
-        text, look = report.no_ceiling(s), {"ha": "left", "color": style.GREY}
+        text, look = no_ceiling(s), {"ha": "left", "color": style.GREY}
         if share is not None:
             text, look["color"] = percent(share, int(share < 0.0995)), style.INK
         if part > 80:
@@ -125,8 +125,8 @@ def variance_split(analysis: Analysis, condition: str) -> Plot:
     axes.set_xlim(0, 100)
     axes.set_xlabel("share of the score's variance for new problems, %")
     figure.legend(loc="outside upper left", ncols=2)
-    counted = report.counted(analysis, condition)
-    found = sentences.figures(counted, "aleatoric_share")
+    counted = sentences.counted(analysis, condition)
+    found = say.figures(counted, "aleatoric_share")
     if over := sum(s.between is not None and s.between <= 0 < s.within for s in counted):
         found += (
             f" For {count(over, 'model')} the run noise is as large as the whole spread of the "

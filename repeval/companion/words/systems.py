@@ -10,7 +10,8 @@ import pandas as pd
 
 from repeval.messages import some
 from repeval.report.compute import Answers
-from repeval.report.format import NOT_SHOWN, count, no_ceiling, points, reach, spread, width
+from repeval.report.format import NOT_SHOWN, count, no_ceiling, points, reach, spread
+from repeval.report.summary import width
 from repeval.stats.betabinomial import fit_beta_binomial
 from repeval.stats.resampling import resampled_means
 from repeval.stats.sample import FloatArray, IntArray, Sample

@@ -17,7 +17,8 @@ import repeval
 from repeval.companion.book import BuildFailed, build
 from repeval.companion.book.build import check
 from repeval.companion.book.execute import strip
-from repeval.companion.book.notebook import Book, csv, table_html
+from repeval.companion.book.html import csv, table_html
+from repeval.companion.book.notebook import Book
 from repeval.companion.book.process import python, stoppable
 from repeval.companion.book.stage import (
     fit_toc,

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from repeval.companion.plots import costs
-from repeval.report.format import pooled_ratio
 
 from .made import CASES, analysed, drawn
 
@@ -17,7 +16,7 @@ FIGURES = (costs.cost_curve, costs.best_runs, costs.flatness)
 def test_figures_of_costs_on_any_data(case, figure):
     _, analysis = analysed(case)
     plot = drawn(figure(analysis, "default"))
-    undefined = pooled_ratio(analysis.summary["default"]) is None
+    undefined = analysis.summary["default"].noise_ratio is None
     assert plot.data.empty == undefined
     assert ("cannot be drawn" in plot.caption) == undefined
 

@@ -7,7 +7,7 @@ import pytest
 
 import repeval
 from repeval.companion.plots import conditions, designs
-from repeval.report.format import counted
+from repeval.report.sentences import counted
 from repeval.stats import designs as mathematics
 
 from .made import CASES, analysed, drawn

@@ -9,7 +9,7 @@ from statsmodels.stats.proportion import proportions_ztest
 
 import repeval
 from repeval.companion.plots import ceilings, pairs, style
-from repeval.report import sentences as say
+from repeval.companion.words import sentences as say
 from repeval.report.format import percent
 from repeval.report.rows import Pair
 

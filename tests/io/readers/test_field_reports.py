@@ -15,7 +15,7 @@ import pytest
 
 from repeval import analyze, load
 from repeval.cli import main
-from repeval.report import sentences
+from repeval.companion.words import sentences as say
 from repeval.stats import retryfree
 
 from .agent_logs import tau2_bench, tau_bench
@@ -37,7 +37,7 @@ def test_inspect_ai_1118_1113_both_bootstraps_are_named_and_their_gap_is_stated(
     assert two[0] < one[0] < one[1] < two[1]
     share = (1 - system.icc) / (1 - system.icc + 3 * system.icc)
     grows = 100 * (math.sqrt(1 + (1 - 1 / 3) * share) - 1)
-    assert f"for these scores by {grows:.1f} %" in sentences.two_level_inflation(found, "default")
+    assert f"for these scores by {grows:.1f} %" in say.two_level_inflation(found, "default")
 
 
 def test_inspect_ai_3707_2914_errors_leave_no_denominator_unseen(tmp_path):
@@ -231,7 +231,7 @@ def test_jupyter_book_795_705_a_page_reads_its_data_wherever_the_folder_lies(tmp
     """A path is one from the folder where all pages run: no page needs to know where it lies."""
     pytest.importorskip("myst_nb")
     from repeval.companion.book import notebook
-    from repeval.companion.book.stage import save_data
+    from repeval.companion.book.data import save_data
 
     save_data(load(write(tmp_path / "a.eval", log(TENSOR))), tmp_path / "1" / "data" / "a.csv", {})
     shutil.copytree(tmp_path / "1", tmp_path / "deeper" / "2")

@@ -1,0 +1,238 @@
+"""Sentences that only pages of the book show; each holds for any data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from repeval.messages import ASSUMED, CODES
+from repeval.report import sentences
+from repeval.report.format import NEEDS_RUNS, count, points, spread
+
+if TYPE_CHECKING:
+    from repeval.io.outcomes import Outcomes
+    from repeval.report.analysis import Analysis
+    from repeval.report.rows import Pair, System
+
+#: How a figure is said, where {} is the range of its values, and its unit.
+FIGURES = {
+    "within": ("run noise {}", "{:.4f}", 1),
+    "between": ("difficulty spread {}", "{:.4f}", 1),
+    "icc": ("correlation of two runs of a problem {}", "{:.2f}", 1),
+    "design_effect": ("design effect {}", "{:.2f}", 1),
+    "ceiling": ("ceiling {}", "{:.2f}", 1),
+    "aleatoric_share": ("run noise as a share of the spread of scores {}", "{:.1f} %", 100),
+    "max_narrowing": ("narrowing by endless runs instead of one {}", "{:.0f} %", 100),
+    "remaining_narrowing": ("narrowing by endless runs from those at hand {}", "{:.0f} %", 100),
+}
+NO_PAIR = "There are no neighbours here: that takes two systems with problems in common."
+RULES = ("dataset-rule", "dropped-problems", "filled-runs")
+
+
+def figures(rows: Sequence[System | Pair], *keys: str) -> str:
+    """Say figures of scores, or of the differences of pairs, as ranges with medians."""
+    if not rows:
+        return NO_PAIR
+    who = count(len(rows), "pair" if hasattr(rows[0], "model_a") else "model")
+    measured = [r for r in rows if r.between is not None]
+    known = [r for r in measured if r.within or r.between]
+    if not known:
+        unknown = f"nothing is known about run noise, it {NEEDS_RUNS}"
+        return f"Over {who}: {'nothing varied' if measured else unknown}."
+    if len(known) < len(rows):
+        who = f"{len(known)} of {who} (elsewhere nothing varied, or there is one run)"
+    said = []
+    for key in keys:
+        text, form, unit = FIGURES[key]
+        found = [getattr(r, key) for r in known]
+        # A ceiling that is not finite is no missing figure, and a narrowing by all has no limit.
+        values = [
+            None if v is None or (v >= 1 and "narrowing" in key) else unit * v
+            for v in found
+            if v is not None or key == "ceiling"
+        ]
+        if values:
+            said.append(text.format(spread(values, form)))
+    return f"Over {who}: {'; '.join(said)}."
+
+
+def two_level_inflation(analysis: Analysis, condition: str) -> str:
+    """Say by how much redrawing runs within redrawn problems widens the intervals here.
+
+    References
+    ----------
+    VC Appendix D: the added variance over s²(p̂) is (R-1)/R · (μ_w/R)/s²(p̂).
+    """
+    grows = []
+    for what, rows in (
+        ("these scores", sentences.counted(analysis, condition)),
+        ("differences of neighbours", analysis.adjacent(condition)),
+    ):
+        wider = [100 * v for r in rows if (v := r.two_level_inflation) is not None]
+        if wider:
+            grows.append(f"for {what} by {spread(wider, '{:.1f} %')}")
+    if grows:
+        return f"The width grows {', '.join(grows)}."
+    return (
+        "The formula says nothing here: it needs one number of runs for all problems, at least "
+        "two, and pass rates that differ."
+    )
+
+
+def interval_methods(analysis: Analysis, condition: str) -> str:
+    """Say how the bootstrap intervals at hand were computed."""
+    ways = Counter(s.methods["two_level"] for s in analysis.ranked(condition))
+    found = "; ".join(f"{way} ({count(n, 'model')})" for way, n in ways.items())
+    return f"How the two-level intervals of this page were computed: {found}."
+
+
+def conditions(analysis: Analysis) -> str:
+    """Say for how many models two conditions are told apart, for both questions."""
+    groups: dict[str, list] = {}
+    for r in analysis.condition_pairs:
+        groups.setdefault(f"{r.condition_a} and {r.condition_b}", []).append(r)
+    text = []
+    for pair, rows in groups.items():
+        same = [r.fixed.resolved for r in rows if r.fixed.resolved is not None]
+        text.append(
+            f"{pair}: of {count(len(rows), 'model')}, a difference is shown for "
+            f"{sum(same) if same else 'none can it be said'} on these problems and for "
+            f"{sum(bool(r.resolved) for r in rows)} on new ones."
+            f"{sentences.detectable(rows, 'difference')}"
+        )
+    nothing = "No model was run under two conditions here, so that there is nothing to compare."
+    return " ".join(text) or nothing
+
+
+def neighbours(analysis: Analysis, condition: str) -> str:
+    """Say how many neighbours are told apart, for both questions, and which leads are found."""
+    pairs = analysis.adjacent(condition)
+    if not pairs:
+        return NO_PAIR
+    told = "; ".join(f"on {k}: {v}" for k, v in sentences.apart(analysis, condition).items())
+    found = sentences.detectable(pairs, "lead")
+    return f"Of {count(len(pairs), 'pair')} of neighbours, {told}.{found}"
+
+
+def pooled_test(analysis: Analysis, condition: str) -> str:
+    """Compare the neighbours told apart by the pooled test with those on new problems."""
+    pairs = analysis.adjacent(condition)
+    if not pairs:
+        return NO_PAIR
+    apart = [p.pooled.resolved for p in pairs]
+    if None in apart:
+        return (
+            "The pooled test needs pass or fail, and systems that neither passed nor failed every "
+            "run."
+        )
+    new = [bool(p.resolved) for p in pairs]
+    return (
+        f"The pooled test tells {sum(apart)} of {len(pairs)} apart, the resampled problems "
+        f"{sum(new)}; {sum(map(all, zip(apart, new, strict=True)))} by both."
+    )
+
+
+def ranks(analysis: Analysis, condition: str) -> str:
+    """Say how many systems have one rank only, and how many could be first."""
+    sets = [r.rank_set for r in analysis.ranks if r.condition == condition]
+    if not sets:
+        return "There are no ranks here: that takes two systems with problems in common."
+    return (
+        f"Of {len(sets)} models, the data leave {sum(low == 1 for low, _ in sets)} that could be "
+        f"first, and {sum(low == high for low, high in sets)} whose rank is settled."
+    )
+
+
+def problems_needed(analysis: Analysis, condition: str) -> str:
+    """Say how many times the problems would separate the first pair not told apart."""
+    for p in analysis.adjacent(condition):
+        if p.resolved is False and p.difference > 0:
+            half = (p.interval[1] - p.interval[0]) / 2
+            return (
+                f"{p.model_a} and {p.model_b}: the lead is {points(p.difference)} points and half "
+                f"the interval {points(half)}, which takes {p.problems_factor:.1f} times the "
+                f"{p.n_problems} problems."
+            )
+    return "No pair of neighbours with different scores is left to tell apart here."
+
+
+def stability(analysis: Analysis, condition: str, other: str | None) -> str:
+    """Say how far the ceilings move between two conditions."""
+    if other is None:
+        return "There is one condition only, so whether the ceilings last cannot be seen."
+    table = analysis.to_frame().pivot(index="model", columns="condition", values="ceiling")
+    shifts = (table[condition] - table[other]).abs().drop(list(analysis.excluded)).dropna()
+    if shifts.empty:
+        return f"No model has a finite ceiling under both {condition} and {other}."
+    return (
+        f"From {condition} to {other} the ceiling of a model moves by {spread(shifts, '{:.2f}')}, "
+        f"most for {shifts.idxmax()}."
+    )
+
+
+def pair_allocation(analysis: Analysis, condition: str) -> str:
+    """Say from which price of a problem a second run pays where systems are compared."""
+    second = analysis.summary[condition].break_even.difference
+    if second is None:
+        return "From when repetition pays for a comparison cannot be said here."
+    return (
+        "For the median difference of two neighbours a second run of both pays when a problem "
+        f"costs over {sentences.price(second)} runs."
+    )
+
+
+def warnings(analysis: Analysis) -> pd.DataFrame:
+    """Return what limits the answers, one row for each notice, and what to do about it."""
+    found = dict.fromkeys(n for n in analysis.notices if n.code not in ASSUMED)
+    rows = [(n.code, n.text, CODES[n.code]) for n in found]
+    return pd.DataFrame(rows, columns=["warning", "what was found", "what it means"])
+
+
+def warned(analysis: Analysis) -> str:
+    """Say how many warnings there are, and which."""
+    codes = dict.fromkeys(warnings(analysis)["warning"])
+    if not codes:
+        return "Nothing in these data calls for a warning."
+    return f"These data come with {count(len(codes), 'warning')}: {', '.join(codes)}."
+
+
+def accounting(outcomes: Outcomes) -> str:
+    """Say how many runs there could be, were judged and analysed, and what missing ones change."""
+    notes = [n.text for n in outcomes.notices if n.code in RULES]
+    models, conditions = count(len(outcomes.models), "model"), len(outcomes.conditions)
+    if conditions > 1:
+        models += f" under {conditions} conditions ({len(outcomes.systems)} systems)"
+    judged, rates, runs = _cells(outcomes)
+    done = f"{judged:,} runs on {len(outcomes.problems)} problems analysed."
+    whole = outcomes.before or outcomes
+    judged, rates, runs = _cells(whole)
+    planned = [whole.planned_runs(*system) for system in runs.columns]
+    lacking = (runs.fillna(0) < planned).any(axis=1)
+    if not lacking.any():
+        notes.append("No run is missing.")
+    elif lacking.all():
+        notes.append("Every problem lacks runs of some system.")
+    else:
+        changes = (rates[~lacking].mean() - rates.mean()).abs()
+        changed = "changes" if len(whole.problems) > len(outcomes.problems) else "would change"
+        notes.append(
+            f"Leaving out {count(lacking.sum(), 'problem')} that some system lacks runs of "
+            f"{changed} a score by at most {points(changes.max(), 2)} points "
+            f"({', '.join(changes.idxmax())})."
+        )
+    text = (
+        f"{models}, {len(whole.problems)} problems: {sum(planned) * len(whole.problems):,} runs if "
+        f"every problem had as many as the one with most, {judged:,} judged; {done}"
+    )
+    return " ".join([text, *notes])
+
+
+def _cells(outcomes: Outcomes) -> tuple[int, pd.DataFrame, pd.DataFrame]:
+    """Return the number of judged runs, and pass rates and runs of problems by systems."""
+    samples = {s: (outcomes.system_problems(*s), outcomes.system(*s)) for s in outcomes.systems}
+    rates = pd.DataFrame({s: pd.Series(x.rate, list(ids)) for s, (ids, x) in samples.items()})
+    runs = pd.DataFrame({s: pd.Series(x.runs, list(ids)) for s, (ids, x) in samples.items()})
+    return int(runs.sum(axis=None)), rates, runs

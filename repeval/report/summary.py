@@ -1,0 +1,101 @@
+"""Figures over the systems of a condition: medians, ranges, and how many neighbours are apart."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from repeval.report.rows import BreakEven, Pair, Spread, Summary, System
+from repeval.stats.allocation import break_even
+
+__all__ = ["shown_interval", "summarize", "width"]
+
+
+def summarize(systems: Sequence[System], pairs: Sequence[Pair]) -> Summary:
+    """Summarize the systems of one condition that count, and its pairs of neighbours."""
+    within, between = _spread(systems, "within"), _spread(systems, "between")
+    ceiling, remaining = _median(pairs, "ceiling"), _median(pairs, "remaining_narrowing")
+    ratio = within[0] / between[0] or None if within and between and between[0] > 0 else None
+    ratios = [
+        s.within / s.between if s.between > 0 else math.inf for s in systems if s.within is not None
+    ]
+    runs = {s.n_runs for s in systems}
+    repeated = next(iter(runs)) if len(runs) == 1 and runs != {1} else None
+    return Summary(
+        n_systems=len(systems),
+        mean=_spread(systems, "mean"),
+        within=within,
+        between=between,
+        icc=_spread(systems, "icc"),
+        ceiling=_spread(systems, "ceiling"),
+        max_narrowing=_spread(systems, "max_narrowing"),
+        remaining_narrowing=_spread(systems, "remaining_narrowing"),
+        adjacent_resolved=sum(bool(p.resolved) for p in pairs),
+        adjacent_total=len(pairs),
+        adjacent_resolved_fixed=sum(bool(p.fixed.resolved) for p in pairs),
+        adjacent_ceiling=ceiling,
+        adjacent_remaining_narrowing=remaining,
+        # Where differences have components and no ceiling, the ceiling is infinite.
+        adjacent_max_narrowing=None if remaining is None else 1 - (ceiling or math.inf) ** -0.5,
+        adjacent_mdd=_median([p for p in pairs if p.mdd], "mdd"),
+        noise_ratio=ratio,
+        break_even=BreakEven(
+            ratio and break_even(ratio, 1),
+            _finite(break_even(statistics.median(ratios), 1)) if ratios else None,
+            # A repetition of a pair costs two runs, and its ratio is its own.
+            2 * break_even(ceiling - 1, 1) if ceiling is not None and ceiling > 1 else None,
+        ),
+        best_between=(break_even(ratio, repeated - 1), break_even(ratio, repeated))
+        if ratio and repeated
+        else None,
+        over_pooled=(_over_pooled(systems, None), _over_pooled(systems, "fixed_t")),
+    )
+
+
+def shown_interval(system: System) -> str:
+    """Name the interval for new problems that people are shown."""
+    return "clustered_wilson" if system.intervals["clustered_wilson"] else "clustered_normal"
+
+
+def width(system: System, name: str) -> float | None:
+    """Return the width of a named interval, None where it does not exist."""
+    limits = system.intervals[name]
+    return limits and limits[1] - limits[0]
+
+
+def _over_pooled(systems: Sequence[System], name: str | None) -> float | None:
+    """Return the median width of an interval (the shown one) over that of the pooled interval."""
+    pairs = [(width(s, name or shown_interval(s)), width(s, "pooled_wilson")) for s in systems]
+    ratios = [a / b for a, b in pairs if a is not None and b is not None]
+    return statistics.median(ratios) if ratios else None
+
+
+def _values(rows: Sequence[Any], name: str) -> list[float]:
+    # What has no limit is not missing but larger than any other, and has no half.
+    if name == "ceiling":
+        varied = [r.ceiling for r in rows if r.ceiling is not None or r.within]
+        return [math.inf if v is None else v for v in varied]
+    values = [v for r in rows if (v := getattr(r, name)) is not None]
+    return [math.inf if v >= 1 else v for v in values] if "narrowing" in name else values
+
+
+def _shown(name: str, value: float) -> float | None:
+    return min(value, 1.0) if "narrowing" in name else _finite(value)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _spread(rows: Sequence[Any], name: str) -> Spread | None:
+    values = _values(rows, name)
+    if not values:
+        return None
+    return tuple(_shown(name, f(values)) for f in (statistics.median, min, max))
+
+
+def _median(rows: Sequence[Any], name: str) -> float | None:
+    values = _values(rows, name)
+    return _shown(name, statistics.median(values)) if values else None
