@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from repeval.messages import CODES, FIRST, MEANINGS, REFUSED, page, refused, some
+from repeval.messages import KINDS, MESSAGES, TABLE, Notice, page, refused, some
 
 PACKAGE = Path(__file__).resolve().parents[1] / "repeval"
 REFUSERS = {"RepevalError", "refused", "refuse", "_check_names"}
@@ -37,21 +37,42 @@ def made(by: set[str]) -> set[str]:
 
 
 def test_codes_in_use_are_explained():
-    assert made({*REFUSERS, "Notice"}) <= set(CODES)
+    assert made({*REFUSERS, "Notice"}) <= set(MESSAGES)
 
 
-def test_every_code_has_a_meaning_and_stands_with_its_kind_in_the_same_order():
-    kinds = [kind for group in MEANINGS.values() for kind in group.items()]
-    assert {name for name, _ in kinds} == {"refused", "noticed"}
-    explained = [code for _, meanings in kinds for code in meanings]
-    assert sorted(explained) == sorted(CODES)
-    assert made(REFUSERS) - BOTH == REFUSED
-    assert not REFUSED & (made({"Notice"}) | FIRST)
+def test_explained_codes_are_in_use():
+    assert set(MESSAGES) <= set().union(*map(strings, TREES))
+
+
+def test_no_code_stands_twice():
+    assert [row[0] for rows in TABLE.values() for row in rows] == [*MESSAGES]
+
+
+def test_every_code_is_of_the_kind_that_it_is_used_as():
+    kinds = {code: message.kind for code, message in MESSAGES.items()}
+    assert set(kinds.values()) == set(KINDS)
+    refusals = {code for code, kind in kinds.items() if kind == "refused"}
+    assert made(REFUSERS) - BOTH == refusals
+    assert not refusals & made({"Notice"})
+    assert Notice("few-clusters", "").kind == "first"
+
+
+def test_what_is_refused_comes_first_in_a_group():
+    for rows in TABLE.values():
+        said = [kind != "refused" for _, kind, *_ in rows]
+        assert said == sorted(said)
+
+
+def test_the_messages_import_nothing_of_the_package():
+    tree = ast.parse((PACKAGE / "messages.py").read_text(encoding="utf-8"))
+    imports = [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
+    assert imports
+    assert not [n for n in imports if "repeval" in ast.unparse(n)]
 
 
 def test_the_page_of_messages_has_each_with_its_anchor_and_what_is_typed_as_typed():
     text = page()
-    for code in CODES:
+    for code in MESSAGES:
         assert text.count(f"\n\n({code})=\n`{code}`\n: ") == 1
     bare = re.sub(r"`[^`]*`", "", text)
     assert "--" not in bare
@@ -62,21 +83,17 @@ def test_the_page_of_messages_has_each_with_its_anchor_and_what_is_typed_as_type
     assert not re.search(r"[<>$|{}\[\]_]|\*(?!\*)(?<!\*\*)", re.sub(r"\w_\w", "", bare))
 
 
-def test_explained_codes_are_in_use():
-    assert set(CODES) <= set().union(*map(strings, TREES))
-
-
 def test_explanations_are_sentences():
-    meanings = (m for group in MEANINGS.values() for kind in group.values() for m in kind.values())
-    for text in (*CODES.values(), *meanings):
+    for text in (text for m in MESSAGES.values() for text in (m.meaning, m.way_out)):
         assert text[0].isupper() or text.startswith("--")
         assert text.endswith(".")
 
 
 def test_a_refusal_says_what_is_wrong_and_the_way_out():
     error = refused("duplicate-column", "a.csv: two columns are called 'x'.")
+    way = MESSAGES["duplicate-column"].way_out
     assert error.code == "duplicate-column"
-    assert error.text == str(error) == f"a.csv: two columns are called 'x'. {CODES[error.code]}"
+    assert error.text == str(error) == f"a.csv: two columns are called 'x'. {way}"
 
 
 def test_some_names():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from repeval._version import __version__
 from repeval.io.checks import checks
-from repeval.messages import ASSUMED, FIRST, Notice, RepevalError
+from repeval.messages import KINDS, Notice, RepevalError
 from repeval.report.compute import Answers
 from repeval.report.notices import remarks
 from repeval.report.rows import ConditionPair, Pair, Rank, Settings, Summary, System
@@ -157,7 +157,7 @@ def analyze(
         notices=tuple(
             sorted(
                 (*outcomes.notices, *checks(outcomes), *remarks(outcomes, systems, pairs, cluster)),
-                key=lambda notice: (notice.code in ASSUMED, notice.code not in FIRST),
+                key=lambda notice: KINDS.index(notice.kind),
             )
         ),
         systems=tuple(systems),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from repeval.messages import ASSUMED, CODES
+from repeval.messages import MESSAGES
 from repeval.report import sentences
 from repeval.report.format import NEEDS_RUNS, count, points, spread
 
@@ -186,8 +186,8 @@ def pair_allocation(analysis: Analysis, condition: str) -> str:
 
 def warnings(analysis: Analysis) -> pd.DataFrame:
     """Return what limits the answers, one row for each notice, and what to do about it."""
-    found = dict.fromkeys(n for n in analysis.notices if n.code not in ASSUMED)
-    rows = [(n.code, n.text, CODES[n.code]) for n in found]
+    found = dict.fromkeys(n for n in analysis.notices if n.kind != "assumed")
+    rows = [(n.code, n.text, MESSAGES[n.code].way_out) for n in found]
     return pd.DataFrame(rows, columns=["warning", "what was found", "what it means"])
 
 

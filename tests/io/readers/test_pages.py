@@ -17,7 +17,7 @@ import pytest
 
 from repeval.cli import main
 from repeval.io import readers
-from repeval.messages import CODES
+from repeval.messages import MESSAGES
 
 from .asked import SEED
 from .inspect_logs import log, write
@@ -85,7 +85,7 @@ def test_every_format_has_its_paragraph(name):
 @pytest.mark.parametrize("page", ["formats", "your-data"])
 def test_codes_and_options_on_the_pages_exist(page):
     text = (BOOK / f"{page}.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"\[`([a-z-]+)`\]", text)) <= set(CODES)
+    assert set(re.findall(r"\[`([a-z-]+)`\]", text)) <= set(MESSAGES)
 
 
 if __name__ == "__main__":
