@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,16 +16,32 @@ from repeval.stats.random_state import as_generator
 from repeval.stats.resampling import as_clusters, class_reruns, rerun, resampled_means, weights
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
 
-ESTIMANDS = {
-    "pooled_wilson": "neither",
-    "two_level": "superpopulation",
-    "one_level": "superpopulation",
-    "clustered_normal": "superpopulation",
-    "fixed_normal": "fixed",
-    "fixed_bootstrap": "fixed",
-    "clustered_wilson": "superpopulation",
-    "fixed_t": "fixed",
+
+class Kind(NamedTuple):
+    """A named interval: what it estimates, its letter in VC Appendix D if any, and short words."""
+
+    estimand: str
+    letter: str
+    words: str
+
+    @property
+    def label(self) -> str:
+        """Return the letter, where there is one, and the words."""
+        return f"{self.letter} {self.words}".lstrip()
+
+
+# The one list of intervals: answers, tables, figures and the glossary go through it.
+INTERVALS = {
+    "pooled_wilson": Kind("neither", "(a)", "all runs as independent"),
+    "two_level": Kind("superpopulation", "(b)", "problems and runs redrawn"),
+    "one_level": Kind("superpopulation", "(b′)", "problems redrawn"),
+    "clustered_normal": Kind("superpopulation", "(b″)", "normal, over problems"),
+    "fixed_normal": Kind("fixed", "(c)", "normal, run noise"),
+    "fixed_bootstrap": Kind("fixed", "(c′)", "runs redrawn"),
+    "clustered_wilson": Kind("superpopulation", "", "Wilson at effective size"),
+    "fixed_t": Kind("fixed", "", "Student's t, run noise"),
 }
+ESTIMANDS = {name: kind.estimand for name, kind in INTERVALS.items()}
 LAWS = ("one_level", "two_level", "fixed_bootstrap")
 NEEDS_BINARY = "needs pass/fail outcomes (see pass_at)"
 NEEDS_RUNS = "not identified: needs two runs of a problem"
@@ -44,7 +60,7 @@ class Interval:
         Limits, on the scale of the score.
     level : float
     name : str
-        One of `ESTIMANDS`.
+        One of `INTERVALS`.
     estimand : {"superpopulation", "fixed", "neither"}
         New problems like these; exactly these problems; no question at all.
     method : str
@@ -80,16 +96,16 @@ def interval(
     rng: int | np.random.Generator | None = None,
     clusters: ArrayLike | None = None,
 ) -> Interval:
-    """Return one of the eight named intervals of a score.
+    """Return one of the named intervals of a score.
 
     Parameters
     ----------
     outcomes, runs
         See `repeval.stats.sample.as_sample`.
     name : str
-        `pooled_wilson` (a; for reference: right for R = 1 only); for new problems
-        `two_level` (b), `one_level` (b'), `clustered_normal` (b''), `clustered_wilson`; for
-        exactly these problems `fixed_normal` (c), `fixed_bootstrap` (c'), `fixed_t`.
+        One of `INTERVALS`: `pooled_wilson` (a; for reference: right for R = 1 only); for new
+        problems `two_level` (b), `one_level` (b'), `clustered_normal` (b''), `clustered_wilson`;
+        for exactly these problems `fixed_normal` (c), `fixed_bootstrap` (c'), `fixed_t`.
     level : float
     method : {"auto", "exact", "monte-carlo"}
         For the three bootstrap laws; "auto" is exact up to transforms of 2^18 points.

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from repeval.stats.components import components
 from repeval.stats.exact import mean_law
-from repeval.stats.intervals import ESTIMANDS, Interval, interval, wilson
+from repeval.stats.intervals import ESTIMANDS, INTERVALS, Interval, interval, wilson
 from repeval.stats.sample import as_sample
 from tests import oracles
 from tests.oracles import QUIET, SEED, clean, designs, passes_of
@@ -201,6 +201,12 @@ def test_scores_use_the_same_formulas() -> None:
     assert limits(found) == pytest.approx((p.mean() - half, p.mean() + half), **ROUNDING)
     low, high = limits(interval(y, name="one_level", rng=SEED))
     assert low < p.mean() < high
+
+
+def test_every_interval_is_listed_once_with_words_of_its_own() -> None:
+    assert len({kind.label for kind in INTERVALS.values()}) == len(INTERVALS)
+    assert set(ESTIMANDS.values()) == {"superpopulation", "fixed", "neither"}
+    assert all(f"`{name}`" in interval.__doc__ for name in INTERVALS)
 
 
 def test_higher_level_is_wider() -> None:

@@ -7,10 +7,12 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from repeval import messages
 from repeval.companion.book.data import is_paper
 from repeval.companion.book.html import figure_html, images
 from repeval.companion.book.process import BuildFailed, write
 from repeval.report.format import STAND_IN
+from repeval.stats.intervals import INTERVALS
 
 # Words of the configuration that would be false on other data.
 OTHER_CAPTIONS = {
@@ -61,7 +63,7 @@ def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list
     texts = {page: keep_passages(read_page(share, page), page, holds) for page in pages}
     notebooks = {page: text for page, text in texts.items() if page.startswith("notebooks/")}
     for page in texts.keys() - notebooks:
-        text = with_messages(without_conditions(texts[page]))
+        text = with_lists(without_conditions(texts[page]))
         write(root / f"{page}.md", with_figures(text, analysis))
     config = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
     if outcomes.source.basis == "stand-in":
@@ -158,11 +160,19 @@ def with_figures(text: str, analysis) -> str:
     return re.sub(r"^% figure: (\w+)\.(\w+)$", drawn, text, flags=re.MULTILINE)
 
 
-def with_messages(text: str) -> str:
-    """Replace the line ``% messages`` by all messages."""
-    from repeval import messages
+def with_lists(text: str) -> str:
+    """Replace the lines ``% messages`` and ``% intervals`` by all there are."""
+    lists = {"messages": messages.page, "intervals": intervals_table}
+    names = "|".join(lists)
+    return re.sub(rf"^% ({names})$", lambda found: lists[found[1]](), text, flags=re.MULTILINE)
 
-    return re.sub(r"^% messages$", lambda _: messages.page(), text, flags=re.MULTILINE)
+
+def intervals_table() -> str:
+    """Return the named intervals as a table in Markdown."""
+    about = {"superpopulation": "new problems", "fixed": "these problems", "neither": "neither"}
+    heads = ["in short", "what it is about", "letter in the paper", "name"]
+    rows = [[k.words, about[k.estimand], k.letter, f"`{n}`"] for n, k in INTERVALS.items()]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [heads, ["---"] * len(heads), *rows])
 
 
 def copy_mathjax(folder: Path) -> None:

@@ -8,13 +8,12 @@ from matplotlib.lines import Line2D
 
 from repeval.companion.ledger.table6 import MISSES, accepted, cells, coverage
 from repeval.companion.plots import style
-from repeval.companion.plots.intervals import WORDS
+from repeval.companion.plots.intervals import COLOURS, in_rows
 from repeval.companion.plots.style import Plot
 from repeval.companion.studies.coverage import LEVEL
 from repeval.report.format import percent
-from repeval.stats.intervals import ESTIMANDS
+from repeval.stats.intervals import ESTIMANDS, INTERVALS
 
-COLOURS = {"superpopulation": style.NEW, "fixed": style.THESE, "neither": style.GREY}
 TRUTHS = {"mu": "μ", "pbar": "p̄"}
 ABOUT = {"mu": "new problems", "pbar": "these problems"}
 # Coverages below are written at the edge.
@@ -29,7 +28,7 @@ def covered(study: pd.DataFrame) -> Plot:
     ----------
     VC Table 6.
     """
-    rows = shares(study)
+    rows, names = shares(study), in_rows()
     looks = dict(zip(rows["model"].unique(), "osD", strict=True))
     figure = Figure(figsize=(style.WIDTH, 5.2), layout="constrained")
     panels = dict(zip(TRUTHS, figure.subplots(1, 2, sharey=True), strict=True))
@@ -37,7 +36,7 @@ def covered(study: pd.DataFrame) -> Plot:
         axes.set_xlim(LOWEST, 101.5)
         axes.axvline(100 * LEVEL, color=style.INK, lw=0.8, ls="--", zorder=1)
         for row in rows.to_dict("records"):
-            y = [*WORDS].index(row["interval"]) + 0.27 * ([*looks].index(row["model"]) - 1)
+            y = names.index(row["interval"]) + 0.27 * ([*looks].index(row["model"]) - 1)
             colour = COLOURS[ESTIMANDS[row["interval"]]]
             if row[truth] < LOWEST:
                 style.at_edge(axes, y, "<", 0.03, color=colour, ms=5)
@@ -49,7 +48,7 @@ def covered(study: pd.DataFrame) -> Plot:
         axes.set_xlabel(f"cover {TRUTHS[truth]}, %\n({ABOUT[truth]})")
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x")
-    style.label_rows(panels["mu"], [*WORDS.values()])
+    style.label_rows(panels["mu"], [INTERVALS[name].label for name in names])
     marks = [Line2D([], [], ls="", marker=m, color=style.INK, label=k) for k, m in looks.items()]
     style.legend(figure, marks)
     return style.plot(
@@ -98,8 +97,9 @@ def setting(study: pd.DataFrame) -> str:
 def hits(study: pd.DataFrame) -> str:
     """Say how often an end of an interval is the mean itself, and where most often."""
     top = study.loc[(study["ends"] / study["datasets"]).idxmax()]
+    kind = INTERVALS[top["interval"]]
     return (
-        f"This happens most often to {WORDS[top['interval']].split()[0]}, in "
+        f"This happens most often to {kind.letter or kind.words}, in "
         f"{percent(top['ends'] / top['datasets'], 1)} of the data sets of {top['model']}."
     )
 
@@ -118,7 +118,7 @@ def bootstraps(study: pd.DataFrame) -> pd.DataFrame:
     table = []
     for name, model in drawn.index:
         truth = "pbar" if ESTIMANDS[name] == "fixed" else "mu"
-        row = {"interval": WORDS[name], "system": model, "covers": TRUTHS[truth]}
+        row = {"interval": INTERVALS[name].label, "system": model, "covers": TRUTHS[truth]}
         for head, rows in (("drawn", drawn), ("exact", exact)):
             found = rows.loc[name, model]
             row[f"{head}, %"] = f"{coverage(found[truth], found['datasets'])[0]:.1f}"
@@ -135,7 +135,7 @@ def narrower(study: pd.DataFrame) -> str:
 
 def by_method(study: pd.DataFrame) -> list[pd.DataFrame]:
     """Return the rows of drawn and of exact bootstraps, by interval and system."""
-    place = study["interval"].map([*WORDS].index)
+    place = study["interval"].map(in_rows().index)
     rows = study.loc[place.sort_values(kind="stable").index].set_index(["interval", "model"])
     return [rows[rows["method"] == method] for method in ("monte-carlo", "exact")]
 
@@ -145,7 +145,7 @@ def beside(study: pd.DataFrame) -> pd.DataFrame:
     heads = {**{k: f"{v}, %" for k, v in TRUTHS.items()}, "width": "width, points"}
     table = []
     for (name, model), part in cells(study).groupby(["interval", "model"], sort=False):
-        row = {"interval": WORDS[name], "system": model}
+        row = {"interval": INTERVALS[name].label, "system": model}
         for c in part.to_dict("records"):
             text = f"{c['here']:.1f} ({c['paper']:.1f})" + " *" * (c["off"] > 2)
             row[heads[c["metric"]]] = text

@@ -12,22 +12,18 @@ from repeval.companion.plots.style import Plot
 from repeval.report import sentences
 from repeval.report.format import count
 from repeval.report.summary import shown_interval, width
+from repeval.stats.intervals import INTERVALS
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
 
-# Plain words, with the letters of VC Appendix D.
-WORDS = {
-    "pooled_wilson": "(a) all runs as independent",
-    "two_level": "(b) problems and runs redrawn",
-    "one_level": "(b′) problems redrawn",
-    "clustered_normal": "(b″) normal, over problems",
-    "clustered_wilson": "Wilson at effective size",
-    "fixed_normal": "(c) normal, run noise",
-    "fixed_bootstrap": "(c′) runs redrawn",
-    "fixed_t": "Student's t, run noise",
-}
-FIXED = ("fixed_normal", "fixed_bootstrap", "fixed_t")
+# By estimand, in the order of a figure's rows.
+COLOURS = {"neither": style.GREY, "superpopulation": style.NEW, "fixed": style.THESE}
+
+
+def in_rows() -> list[str]:
+    """Return the names of all intervals, those of one estimand together."""
+    return sorted(INTERVALS, key=lambda name: [*COLOURS].index(INTERVALS[name].estimand))
 
 
 @style.styled
@@ -95,11 +91,9 @@ def widths(analysis: Analysis, condition: str) -> Plot:
     ----------
     VC section 5.1 and Appendix D.
     """
-    systems = sentences.counted(analysis, condition)
+    systems, names = sentences.counted(analysis, condition), in_rows()
     wide = pd.DataFrame(
-        [[width(s, name) for name in WORDS] for s in systems],
-        columns=[*WORDS],
-        dtype=float,
+        [[width(s, name) for name in names] for s in systems], columns=names, dtype=float
     )
     whole = wide.columns[wide.notna().all()]
     base = next((name for name in ("pooled_wilson", "clustered_normal") if name in whole), None)
@@ -109,8 +103,7 @@ def widths(analysis: Analysis, condition: str) -> Plot:
     middle = wide.median()
     figure, axes = style.canvas(len(middle), each=0.36, rest=1.0)
     for i, name in enumerate(wide):
-        colour = style.THESE if name in FIXED else style.NEW
-        colour = style.GREY if name == "pooled_wilson" else colour
+        colour = COLOURS[INTERVALS[name].estimand]
         values = wide[name].dropna()
         axes.plot(values, np.full(len(values), i), "o", color=colour, alpha=0.5, ms=6, mew=0)
         axes.plot([middle[name]] * 2, [i - 0.3, i + 0.3], color=colour, lw=2.5)
@@ -118,18 +111,19 @@ def widths(analysis: Analysis, condition: str) -> Plot:
             f"{middle[name]:.2f}", (1.01, i), xycoords=("axes fraction", "data"), va="center",
             fontsize=9,
         )  # fmt: skip
-    style.label_rows(axes, [WORDS[name] for name in wide])
+    style.label_rows(axes, [INTERVALS[name].label for name in wide])
     axes.axvline(1, color=style.GREY, lw=0.8, zorder=0)
     low, high = wide.min(axis=None), wide.max(axis=None)
     style.log_axis(axes, min(0.45, low / 1.15), max(2.2, high * 1.15))
-    letter = WORDS[base].split()[0]
+    letter = INTERVALS[base].letter
     axes.set_xlabel(f"width, where {letter} has 1")
     new = "clustered_wilson" if "clustered_wilson" in wide else "clustered_normal"
     text = f"For new problems the median width is {middle[new]:.2f} times that of {letter}"
     text += f", for these problems {middle['fixed_t']:.2f} times." if "fixed_t" in wide else "."
-    blue = ", these problems blue" if {*FIXED} & {*wide} else ""
-    if missing := len(WORDS) - len(middle):
-        text += f" {missing} of the {len(WORDS)} intervals do not exist for these data."
+    fixed = [name for name in wide if INTERVALS[name].estimand == "fixed"]
+    blue = ", these problems blue" if fixed else ""
+    if missing := len(names) - len(middle):
+        text += f" {missing} of the {len(names)} intervals do not exist for these data."
     data = wide.assign(model=[s.model for s in systems])
     return style.plot(
         figure,

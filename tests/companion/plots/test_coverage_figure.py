@@ -5,7 +5,7 @@ import pytest
 import repeval
 from repeval.companion.plots import coverage
 from repeval.companion.studies import coverage as study
-from repeval.stats.intervals import ESTIMANDS
+from repeval.stats.intervals import ESTIMANDS, INTERVALS
 
 from .made import drawn
 
@@ -49,7 +49,7 @@ def test_sentences_follow_the_table(table):
     assert coverage.unchanged(all_have).endswith(f"in 2 of 25 data sets of {study.MODELS[-1]}.")
     all_have.loc[last, ["ends", "datasets"]] = 5, 10
     text = f"fixed_t, in 50.0 % of the data sets of {study.MODELS[-1]}."
-    assert coverage.hits(all_have).endswith(text.replace("fixed_t", "Student's"))
+    assert coverage.hits(all_have).endswith(text.replace("fixed_t", INTERVALS["fixed_t"].words))
 
 
 def test_drawn_and_exact_are_compared_row_by_row(table):

@@ -1,8 +1,12 @@
+import itertools
 import warnings
 
 import pytest
 
+from repeval.companion.book.stage import with_lists
 from repeval.companion.plots import intervals
+from repeval.stats import intervals as statistics
+from repeval.stats.intervals import ESTIMANDS, INTERVALS, Kind
 
 from .made import CASES, analysed, drawn
 
@@ -39,7 +43,7 @@ def test_one_run_has_no_interval_for_these_problems():
 def test_widths_are_relative_to_pooling():
     _, analysis = analysed("three")
     data = intervals.widths(analysis, "default").data
-    assert set(data["interval"]) == set(intervals.WORDS)
+    assert set(data["interval"]) == set(INTERVALS)
     assert (data.loc[data["interval"] == "pooled_wilson", "relative_width"] == 1).all()
     low, high = analysis.system("m01", "default").intervals["one_level"]
     a, b = analysis.system("m01", "default").intervals["pooled_wilson"]
@@ -54,8 +58,27 @@ def test_scores_are_compared_with_the_normal_interval():
     assert (plot.data.loc[plot.data["interval"] == "clustered_normal", "relative_width"] == 1).all()
 
 
-def test_every_named_interval_has_words():
-    from repeval.stats.intervals import ESTIMANDS
+def rows_of(plot):
+    """The names of a figure's rows, from the top."""
+    return [text.get_text() for text in plot.figure.axes[0].get_yticklabels()]
 
-    assert set(intervals.WORDS) == set(ESTIMANDS)
-    assert {n for n, e in ESTIMANDS.items() if e == "fixed"} == set(intervals.FIXED)
+
+def test_rows_have_the_words_of_the_list_grouped_by_estimand():
+    _, analysis = analysed("three")
+    rows = rows_of(intervals.widths(analysis, "default"))
+    assert sorted(rows) == sorted(kind.label for kind in INTERVALS.values())
+    estimands = [ESTIMANDS[name] for name in intervals.in_rows()]
+    assert [k for k, _ in itertools.groupby(estimands)] == ["neither", "superpopulation", "fixed"]
+
+
+def test_a_new_interval_reaches_answers_figures_and_glossary_by_one_entry(monkeypatch):
+    new = Kind("fixed", "", "a new one")
+    monkeypatch.setitem(INTERVALS, "new", new)
+    monkeypatch.setitem(ESTIMANDS, "new", new.estimand)
+    monkeypatch.setitem(statistics._CLOSED, "new", statistics._CLOSED["fixed_t"])
+    _, analysis = analysed("three")
+    assert analysis.systems[0].intervals["new"] == analysis.systems[0].intervals["fixed_t"]
+    assert new.words in rows_of(drawn(intervals.widths(analysis, "default")))
+    drawn(intervals.two_questions(analysis, "default"))
+    page = with_lists("Some.\n\n% intervals\n\nMore.")
+    assert "| a new one | these problems |  | `new` |\n\nMore." in page
