@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from repeval._version import __version__
+from repeval.io.formats import FORMATS, READERS
 from repeval.messages import RepevalError, printable
 
 
@@ -107,9 +108,8 @@ def _log_options(parser: Any) -> None:
     )
     parser.add_argument(
         "--format", metavar="F",
-        help="csv, tsv, jsonl, parquet or a harness (evalplus, harbor, inspect, lm_eval, "
-             "openai_evals, promptfoo, swebench, tau_bench, tau2_bench, terminal_bench), where the "
-             "content does not tell",
+        help=f"{', '.join(FORMATS)} or a harness ({', '.join(sorted(READERS))}), where the content "
+             "does not tell",
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from repeval.cli import main
+from repeval.io.formats import FORMATS, READERS
 
 
 @pytest.fixture
@@ -37,6 +38,15 @@ def test_default_data_say_they_are_a_stand_in(capsys):
     assert "8 apart, 7 not" in out
     assert "3 apart, 12 not" in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", ["analyze", "convert"])
+def test_help_names_every_format(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "400")
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    about = re.search(r"--format F +(.*)", capsys.readouterr().out)[1]
+    assert {*FORMATS, *READERS} <= set(re.findall(r"\w+", about))
 
 
 def test_questions_come_before_methods(capsys, table):

@@ -22,6 +22,14 @@ def test_import_loads_nothing_heavy():
     assert not HEAVY & loaded
 
 
+def test_help_loads_nothing_heavy():
+    loaded = modules_after(
+        "from repeval.cli import main\ntry: main(['analyze', '--help'])\nexcept SystemExit: pass"
+    )
+    assert "argparse" in loaded
+    assert not {"numpy", *HEAVY} & loaded
+
+
 def test_the_mathematics_needs_no_tables():
     loaded = modules_after(
         "import repeval\n"

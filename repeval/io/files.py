@@ -17,14 +17,12 @@ from typing import IO, Any
 
 import numpy as np
 
+from repeval.io.formats import FORMATS
 from repeval.messages import RepevalError, refused, some
 
 __all__ = [
-    "FORMATS", "Table", "csv_records", "csv_separator", "kind_of", "read", "rows_text",
-    "split_name",
+    "Table", "csv_records", "csv_separator", "kind_of", "read", "rows_text", "split_name",
 ]  # fmt: skip
-
-FORMATS = {"csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet"}
 
 SEPARATORS = ",;\t"
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from repeval.io.columns import resolve
-from repeval.io.files import FORMATS, csv_records, csv_separator, kind_of
+from repeval.io.files import csv_records, csv_separator, kind_of
+from repeval.io.formats import FORMATS
 from repeval.io.outcomes import KEYS
 from repeval.io.parse import key_text, number
 from repeval.messages import Notice, RepevalError, refused, some

@@ -13,11 +13,12 @@ import pandas as pd
 from repeval.io import large, registry
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import Columns, parse_columns
-from repeval.io.files import FORMATS, read
+from repeval.io.files import read
+from repeval.io.formats import FORMATS, READERS
 from repeval.io.missing import apply_errors, apply_missing, first_runs
 from repeval.io.outcomes import KEYS, Outcomes, Policy, Source
 from repeval.io.parse import constant_labels, part_of, refuse_duplicates
-from repeval.io.readers import READERS, find, merge
+from repeval.io.readers import find, merge
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = ["load"]
@@ -58,7 +59,7 @@ def load(
         For logs with several scorers, ``NAME`` or ``NAME/KEY``; refused for tables.
     pass_at : float, optional
         Score in (0, 1] from which a run passes.
-    format : {"csv", "tsv", "jsonl", "ndjson", "parquet"} or one of `readers.READERS`, optional
+    format : {"csv", "tsv", "jsonl", "ndjson", "parquet"} or one of `formats.READERS`, optional
         Where the extension of a table, or the content of a log, does not tell.
     name : str, optional
         Name of the data; default the file's name.

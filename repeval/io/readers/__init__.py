@@ -3,13 +3,15 @@
 To add a reader:
 
 1. Write ``readers/NAME.py`` with ``NAME`` (what ``--format`` takes), ``TITLE`` (what is said, such
-   as "Inspect log"), ``sniff(path, head) -> bool`` and ``read(path, scorer)``, an iterable of
-   `base.Log`. `head` is the first 64 kB, empty for a directory: a format that is a directory says
-   so there, and nothing below it is looked at. `sniff` goes by content and is cheap; no two readers
-   may claim one file. `read` reports and never decides: a value or None, and a status. Where
-   several scorers, metrics or filters could be meant it calls `base.choose`. Errors of damaged
-   files need no care: whatever is raised becomes one message that names the file.
-2. Add NAME to `READERS`.
+   as "Inspect log": what people call the harness, and a word for its logs), ``sniff(path, head) ->
+   bool`` and ``read(path, scorer)``, an iterable of `base.Log`. `head` is the first 64 kB, empty
+   for a directory: a format that is a directory says so there, and nothing below it is looked at.
+   `sniff` goes by content and is cheap; no two readers may claim one file. `read` reports and never
+   decides: a value or None, and a status. Where several scorers, metrics or filters could be meant
+   it calls `base.choose`. Errors of damaged files need no care: whatever is raised becomes one
+   message that names the file.
+2. Add NAME to `READERS` in ``io/formats.py``, and the harness to ``README.md`` and, with a
+   paragraph, to ``book/formats.md``.
 3. Write a generator of the format in ``tests/io/readers/``: what it wrote is read back equal.
 
 Names, retries, copies, runs and questions are settled in `merge` for all formats alike.
@@ -24,15 +26,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, NoReturn
 
-from repeval.io.files import FORMATS, kind_of, split_name
+from repeval.io.files import kind_of, split_name
+from repeval.io.formats import FORMATS, READERS
 from repeval.messages import RepevalError, refused, some
 
 __all__ = ["READERS", "Found", "find", "reader"]
-
-READERS = (
-    "inspect", "tau_bench", "tau2_bench", "terminal_bench", "harbor", "lm_eval", "swebench",
-    "evalplus", "promptfoo", "openai_evals",
-)  # fmt: skip
 
 
 class Found(NamedTuple):

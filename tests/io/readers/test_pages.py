@@ -76,10 +76,21 @@ def test_the_worked_example_is_what_is_printed():
     assert page == answers(page)
 
 
-@pytest.mark.parametrize("name", readers.READERS)
-def test_every_format_has_its_paragraph(name):
+def harness(name):
+    """What people call it: the title of its reader without the word for a log."""
+    return readers.reader(name).TITLE.rsplit(" ", 1)[0]
+
+
+def test_every_harness_has_its_paragraph_and_nothing_else_has():
     page = (BOOK / "formats.md").read_text(encoding="utf-8")
-    assert f"`{name}`" in page
+    heads = re.findall(r"^### (.+): `(\w+)`$", page, re.MULTILINE)
+    assert sorted(heads) == sorted((harness(name), name) for name in readers.READERS)
+
+
+def test_the_readme_names_every_harness_and_no_other():
+    text = (BOOK.parent / "README.md").read_text(encoding="utf-8")
+    listed = re.search(r"^Logs of (.+?), or a table", text, re.MULTILINE | re.DOTALL)[1]
+    assert sorted(re.split(r",\s|\sand\s", listed)) == sorted(map(harness, readers.READERS))
 
 
 @pytest.mark.parametrize("page", ["formats", "your-data"])
