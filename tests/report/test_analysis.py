@@ -182,6 +182,15 @@ def test_the_bound_on_unseen_run_noise_is_from_problems_that_could_show_it():
     assert f"up to {(1 - 0.05 ** (1 / 10)) / 3:.2g} would" in text
 
 
+def test_the_bound_on_unseen_run_noise_takes_the_fewest_runs():
+    """Two runs of some problems, five of others: a bound that must hold for either kind."""
+    runs = np.array([[2, 5, 1] * 10])
+    (text,) = [n.text for n in analyze(outcomes(runs, runs)).notices if n.code == "no-run-noise"]
+    # A problem at p = 1/2 is mixed in two runs with chance 1/2, and adds 1/4 to mu: of 20 none
+    # is mixed with chance 5 % if (1 - 4 mu / 2)^20 = 0.05.
+    assert f"up to {(1 - 0.05 ** (1 / 20)) / 2:.2g} would" in text
+
+
 def test_two_always_right(schema):
     a = check(analyze(outcomes(np.full((2, 20), 3), 3)), schema)
     pair = a.pairs[0]
@@ -252,6 +261,30 @@ def test_clusters(schema):
     assert "few-clusters" in {n.code for n in a.notices}
     with pytest.raises(repeval.RepevalError, match="no label column"):
         analyze(data, cluster="colour")
+
+
+def test_the_detectable_difference_counts_clusters():
+    linear_model = pytest.importorskip("statsmodels.regression.linear_model")
+    stats = pytest.importorskip("scipy.stats")
+    draw = np.random.default_rng(2606)
+    family = np.repeat(np.arange(8), 5)
+    # One system is better at some families, which a problem's own spread does not show.
+    chance = np.stack([np.full(40, 0.5), 0.2 + 0.6 * (family % 2)])
+    passes = draw.binomial(4, chance)
+    data = outcomes(passes, 4)
+    labels = pd.DataFrame({"family": [f"f{family[int(p[1:])]}" for p in data.problems]},
+                          index=pd.Index(data.problems, name="problem"))  # fmt: skip
+    data = Outcomes.from_frame(data.frame, labels, source=data.source)
+    factor = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+    ols = linear_model.OLS((passes[0] - passes[1]) / 4, np.ones(40))
+    plain = ols.fit().bse[0]
+    # Its correction G/(G-1) · (N-1)/(N-K) is G/(G-1) for a mean.
+    robust = ols.fit(cov_type="cluster", cov_kwds={"groups": family}).bse[0]
+    assert robust > 1.5 * plain
+    for cluster, error in ((None, plain), ("family", robust)):
+        (pair,) = repeval.analyze(data, cluster=cluster, n_resamples=50).pairs
+        # The same sums in another order, and another normal quantile.
+        assert pair.mdd == pytest.approx(factor * error, rel=1e-10)
 
 
 # Real outcomes that nobody here wrote.

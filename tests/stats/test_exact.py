@@ -151,6 +151,26 @@ def test_one_run_is_the_binomial_law(n: int, k: int) -> None:
     assert len(x) < n / 2 or n < 5000
 
 
+@pytest.mark.parametrize(
+    ("n", "runs", "k"), [(600, 5, 1), (600, 5, 4), (2000, 1, 1), (1000, 20, 1)]
+)
+def test_a_lone_disagreement_is_binomial(n: int, runs: int, k: int) -> None:
+    """A pair that differs on k problems: R/n times Binomial(n, k/n), rare jumps far from normal.
+
+    Both tails lie inside the support, so that a window of a few standard deviations would not be
+    cut off at its end, and would lose what Bernstein's linear term keeps.
+    """
+    stats = pytest.importorskip("scipy.stats")
+    better = as_sample(np.r_[np.full(k, runs), np.zeros(n - k, dtype=int)], runs)
+    same = as_sample(np.zeros(n, dtype=int), runs)
+    law = exact.difference_law([(better, same), (same, better)], "one_level")
+    x = law.start[:, None] + np.arange(law.pmf.shape[-1])
+    assert x.shape[1] < 2 * n * runs + 1
+    up = stats.binom.cdf(np.floor(x[0] / runs), n, k / n)
+    down = stats.binom.sf(np.ceil(-x[1] / runs) - 1, n, k / n)
+    np.testing.assert_allclose(law.cdf, [up, down], rtol=0, atol=EXACT)
+
+
 def test_convolution_power_starts_where_it_says() -> None:
     pmf, start = exact.convolution_power(np.array([[0.25, 0.75]]), np.array([3]), -7)
     # (1/4 + 3/4 x)^3 by hand, from 3·(-7) on.
@@ -188,6 +208,19 @@ def test_quantile_rule() -> None:
     assert short.interval(0.95) == (0.0, 0.5)
     assert law.quantile(0.0) == -0.5
     assert law.quantile(1.0) == 0.5
+
+
+def test_quantile_rule_of_a_batch() -> None:
+    """The same rule for every law of a batch, as pairs are read."""
+    miss = np.array([[5e-13], [2e-12], [-5e-13], [0]])
+    laws = exact.Law(np.array([0.025, 0.95, 0.025]) + miss * [-1, 0, 1], np.full(4, -1), 0.5)
+    low, high = laws.interval(0.95)
+    assert low.tolist() == [-0.5, 0.0, -0.5, -0.5]
+    assert high.tolist() == [0.0, 0.5, 0.0, 0.0]
+    assert laws.quantile(1.0).tolist() == [0.5] * 4
+    # At q - 1e-12 itself the point still counts.
+    edge = exact.Law(np.array([[0.025 - 1e-12, 0.975 + 1e-12]]), np.array([-1]), 0.5)
+    assert edge.quantile(0.025).tolist() == [-0.5]
 
 
 def test_below_and_at() -> None:

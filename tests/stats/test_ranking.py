@@ -280,3 +280,37 @@ def test_few_clusters_leave_ranks_open() -> None:
     wide = rank(data, rng=1, clusters=labels)
     plain = rank(data, rng=1)
     assert ((wide.set_high - wide.set_low) >= (plain.set_high - plain.set_low)).all()
+
+
+def test_few_clusters_settle_ranks_by_bonferroni_t() -> None:
+    """Four clusters of equal size: rank sets are those of t at .05/(M-1) with 3 df."""
+    stats = pytest.importorskip("scipy.stats")
+    g, size, runs = 4, 25, 4
+    labels = np.repeat(np.arange(g), size)
+    # Passes of a hundred runs by system and cluster.
+    base, gaps = 50, [(0, 0, 0, 0), (5, 15, 10, 10), (-4, -16, -10, -10), (23, 37, 30, 30)]
+    totals = base + np.array(gaps)
+    spread_out = [[np.bincount(np.arange(k) % size, minlength=size) for k in row] for row in totals]
+    data = [(np.concatenate(row), runs) for row in spread_out]
+    found = rank(data, rng=SEED, n_resamples=500, clusters=labels)
+    m = len(data)
+
+    def sets(critical: float) -> list[tuple[int, int]]:
+        rows = []
+        for j in range(m):
+            d = np.delete(totals, j, axis=0) - totals[j]
+            t = d.mean(axis=1) * g**0.5 / d.std(axis=1, ddof=1)
+            rows.append((1 + int((t > critical).sum()), m - int((t < -critical).sum())))
+        return rows
+
+    # No value of four lies further from their mean than (4-1)/√4 of their s, so that no
+    # resampled |t| is above 3: Student's t decides.
+    critical = stats.t.ppf(1 - 0.025 / (m - 1), g - 1)
+    assert critical > g - 1
+    assert [*zip(found.set_low, found.set_high, strict=True)] == sets(critical)
+    # The example tells this level from one for a single pair, for M pairs, from G df and from z.
+    for other in (
+        stats.t.ppf(0.975, g - 1), stats.t.ppf(1 - 0.025 / m, g - 1),
+        stats.t.ppf(1 - 0.025 / (m - 1), g), 3, stats.norm.ppf(1 - 0.025 / (m - 1)),
+    ):  # fmt: skip
+        assert sets(other) != sets(critical)

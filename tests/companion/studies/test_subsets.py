@@ -55,6 +55,23 @@ def test_against_every_subset():
         assert row["undefined"] == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / draws))
 
 
+def test_the_standard_error_is_how_far_limits_scatter_over_seeds():
+    rng = np.random.default_rng(SEED)
+    passes = rng.binomial(5, rng.beta(0.8, 0.6, 40))
+    sample = from_counts(passes, 5)
+    columns = moment_columns(sample.rate, [sample])[:, None]
+    repeats, draws, n = 300, 1600, 20
+    found = pd.DataFrame(
+        subsets.rows((n, ["a"], columns), seed, sizes=(n,), draws=draws)[0]
+        for seed in range(repeats)
+    )
+    scatter = found[["low", "high"]].std()
+    # The two ends differ, so it matters that the larger error is reported.
+    assert scatter["high"] > 1.5 * scatter["low"]
+    # An s.d. of 300 has a relative error of 1/sqrt(600), 4 %: three of these.
+    assert found["se"].mean() == pytest.approx(scatter["high"], rel=0.12)
+
+
 def test_a_subset_is_drawn_once_for_all_systems():
     found = drawn(PASSES, 4, 500)
     assert found.loc["noisy"].equals(found.loc["twin"])
