@@ -12,7 +12,7 @@ from repeval.companion.ledger.judge import claim
 from repeval.companion.ledger.results import Results, refusal
 from repeval.companion.studies import halfsplits
 from repeval.messages import some
-from repeval.stats.retryfree import leave_one_out, subset_errors
+from repeval.stats.betabinomial import leave_one_out, subset_errors
 
 
 def groups(r: Results) -> dict[str, list[str]]:

@@ -21,7 +21,7 @@ from repeval.companion.studies.strategies import (
     mode_table,
     truths,
 )
-from repeval.stats.designs import width_factor
+from repeval.stats.allocation import width_factor
 
 # The strategies, as ids of claims call them; the others have their own names.
 NAMES = {"single": "single_draw", "hier": "hierarchical", "mode": "mode_aggregate"}

@@ -32,7 +32,7 @@ from repeval.companion.ledger.judge import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.studies.strategies import TABLE, mode_table
 from repeval.stats.agreement import accuracy, cohen_kappa, kappa_of, kappa_standard_error
-from repeval.stats.designs import width_factor
+from repeval.stats.allocation import width_factor
 from repeval.stats.intervals import interval
 
 # The confusion matrix as inputs with one prediction each.

@@ -20,7 +20,7 @@ from repeval.companion.ledger.table6 import slug
 from repeval.companion.ledger.vc import cost, median_ratio, ratio
 from repeval.report.format import percent
 from repeval.stats import allocation
-from repeval.stats.designs import inflation, width_factor
+from repeval.stats.allocation import inflation, width_factor
 
 # Figures that are sensitive to the rounding of their input, with the input and the formula.
 NOISE, ALIKE = "vc-s53-ratio-of-medians", "vc-s53-median-ratio"
@@ -124,7 +124,7 @@ def opposite_advice(r: Results) -> pd.DataFrame:
 
     References
     ----------
-    VC Appendix D and BS "Hierarchical": the factors are those of `repeval.stats.designs`.
+    VC Appendix D and BS "Hierarchical": the factors are those of `repeval.stats.allocation`.
     """
     places = {
         f"the paper, {model}": (c.value, r.n_runs)

@@ -13,7 +13,7 @@ from repeval.companion.ledger.formulas import Z
 from repeval.companion.ledger.judge import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.ledger.vc import ends
-from repeval.stats.designs import variance_factor, width_factor
+from repeval.stats.allocation import variance_factor, width_factor
 
 
 @claim("bs-wang-{model}-diff", "bs-mmlu-{subject}-{model}-diff")

@@ -12,7 +12,7 @@ from repeval.companion.ledger.entries import paper
 from repeval.companion.ledger.judge import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.ledger.vc import ends
-from repeval.stats import designs
+from repeval.stats import allocation
 from repeval.stats.betabinomial import fit_beta_binomial
 
 # The paper's intervals, as ids of claims call them.
@@ -48,7 +48,7 @@ def matched_icc(r: Results, model: str) -> float:
 def inflation(_: Results) -> list[float]:
     """Put the printed ICCs of the simulated systems into the formula."""
     icc = [c.value for key, c in paper().items() if "vc-t6-icc-" in key]
-    return ends(designs.inflation(icc, paper()["vc-s4-runs"].value) - 1)
+    return ends(allocation.inflation(icc, paper()["vc-s4-runs"].value) - 1)
 
 
 @claim("vc-ad-cov-{interval}")

@@ -16,7 +16,7 @@ from repeval.companion.plots import style
 from repeval.companion.plots.style import GREY, INK, NEW, THESE, Plot
 from repeval.companion.words.narrowing import condition_widths
 from repeval.report.format import count, narrower, points
-from repeval.stats import designs
+from repeval.stats import allocation
 from repeval.stats.comparison import holm
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def post_factors() -> pd.DataFrame:
             "subject": subject,
             "model": paper()[f"bs-rho-{subject}-{model}-rho"].quantity.split(",")[0],
             "ICC": f"{icc:.2f}",
-            "from it": f"{designs.width_factor(icc, runs):.3f}",
+            "from it": f"{allocation.width_factor(icc, runs):.3f}",
             "predicted": f"{found[subject, model, 'pred']:.2f}",
             "observed": f"{found[subject, model, 'obs']:.2f}",
         }

@@ -18,7 +18,7 @@ from repeval.companion.studies.strategies import GRID
 from repeval.report import sentences
 from repeval.report.format import percent
 from repeval.report.sentences import price
-from repeval.stats import allocation, designs
+from repeval.stats import allocation
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
@@ -50,7 +50,7 @@ def narrowing(study: pd.DataFrame) -> Plot:
     figure, axes = style.canvas(rest=3.4)
     for value in (*ICCS, rho):
         post = value == rho
-        colour, factor = (style.NEW if post else GREY), designs.width_factor(value, RUNS)
+        colour, factor = (style.NEW if post else GREY), allocation.width_factor(value, RUNS)
         axes.plot(RUNS, factor, color=colour, lw=2 if post else 1.2)
         axes.plot([10.2, 10.7], [value**0.5] * 2, color=colour, lw=2 if post else 1.2)
         axes.annotate(
@@ -69,7 +69,7 @@ def narrowing(study: pd.DataFrame) -> Plot:
     )
     return style.plot(
         figure,
-        [{"icc": v, "runs": k, "factor": designs.width_factor(v, k)}
+        [{"icc": v, "runs": k, "factor": allocation.width_factor(v, k)}
          for v in (*ICCS, rho) for k in RUNS],
         "Width of the interval by the number of runs, and its floor for endless runs. Orange is "
         "the post's simulation; the dots are widths by cluster over that by IID, observed with "
@@ -89,7 +89,7 @@ def observed(study: pd.DataFrame) -> pd.DataFrame:
         base = single.loc[row.n]
         factor = row.width / base["width"]
         error = factor * np.hypot(row.width_se / row.width, base["width_se"] / base["width"])
-        predicted = float(designs.width_factor(icc("accuracy"), row.k))
+        predicted = float(allocation.width_factor(icc("accuracy"), row.k))
         table.append((row.n, row.k, predicted, factor, error))
     return pd.DataFrame(table, columns=["n", "k", "predicted", "observed", "standard error"])
 
@@ -180,7 +180,7 @@ def places(analysis: Analysis, condition: str) -> pd.DataFrame:
            "here, differences": analysis.adjacent(condition)}  # fmt: skip
     rows += [(w, r.icc, runs) for w, found in own.items() for r in found if r.icc is not None]
     table = pd.DataFrame(rows, columns=["where", "icc", "runs"])
-    table["inflation"] = designs.inflation(table["icc"].clip(0, 1), table["runs"])
+    table["inflation"] = allocation.inflation(table["icc"].clip(0, 1), table["runs"])
     return table
 
 
@@ -198,7 +198,7 @@ def two_levels(analysis: Analysis, condition: str) -> Plot:
     top, axes = figure.subplots(2, 1, sharex=True, height_ratios=[2.2, 1])
     fine = np.linspace(0, 1, 201)
     for runs, colour in CURVES.items():
-        wider = 100 * (designs.inflation(fine, runs) - 1)
+        wider = 100 * (allocation.inflation(fine, runs) - 1)
         top.plot(fine, wider, color=colour, lw=1.5, label=str(runs), zorder=1)
     said = []
     for y, (where, part) in enumerate(shown.items()):
@@ -207,7 +207,7 @@ def two_levels(analysis: Analysis, condition: str) -> Plot:
         middle = part["inflation"].median() - 1
         rho = statistics.median(x)
         mark = {"color": colour, "mec": INK, "ms": 8, "zorder": 3, "clip_on": False}
-        top.plot([rho], [100 * (designs.inflation(rho, part["runs"].iloc[0]) - 1)], "D", **mark)
+        top.plot([rho], [100 * (allocation.inflation(rho, part["runs"].iloc[0]) - 1)], "D", **mark)
         note = f"+{percent(middle, 1)}"
         axes.annotate(
             note, (1.02, y), xycoords=("axes fraction", "data"), va="center", fontsize=9
@@ -250,7 +250,7 @@ def level_table(analysis: Analysis, condition: str) -> pd.DataFrame:
                 "wider by": percent(wider - 1, 1),
                 "at most": percent(part["inflation"].max() - 1, 1),
                 f"covers, for {percent(level)}": percent(
-                    float(designs.large_sample_coverage(wider, level)), 1
+                    float(allocation.large_sample_coverage(wider, level)), 1
                 ),
                 "problems lost": percent(1 - wider**-2),
             }

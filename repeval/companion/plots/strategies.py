@@ -9,7 +9,7 @@ from repeval.companion.plots import style
 from repeval.companion.plots.style import GREY, INK, Plot
 from repeval.companion.studies.strategies import LEVEL, TABLE, mode_table, truths
 from repeval.report.format import percent, points
-from repeval.stats import designs, exact
+from repeval.stats import allocation, exact
 from repeval.stats.sample import from_counts
 
 # Their words and colours.
@@ -127,8 +127,8 @@ def spreads() -> Plot:
     curves = {
         "single_draw": np.ones(len(RUNS)),
         "mode_aggregate": np.array([_mode_variance(k) for k in RUNS]) / (single * (1 - single)),
-        "hierarchical": designs.variance_factor(rho, RUNS, 2),
-        "cluster": designs.variance_factor(rho, RUNS),
+        "hierarchical": allocation.variance_factor(rho, RUNS, 2),
+        "cluster": allocation.variance_factor(rho, RUNS),
     }
     figure, axes = style.canvas(rest=3.2)
     for name, values in curves.items():

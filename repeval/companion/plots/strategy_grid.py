@@ -14,7 +14,7 @@ from repeval.companion.plots.strategies import WORDS, icc, mode_accuracy
 from repeval.companion.plots.style import GREY, INK, Plot
 from repeval.companion.studies.strategies import LEVEL, SIZES, exact_accuracy_coverage, truths
 from repeval.report.format import percent
-from repeval.stats import designs
+from repeval.stats import allocation
 
 # The kinds of interval in the post's order: their words and colours, and names in its claims.
 KINDS = {
@@ -67,8 +67,8 @@ def _theory(statistic: str, strategy: str, n: int, k: int) -> float:
     rho = icc(statistic)
     if strategy in ("single_draw", "hierarchical"):
         single = strategy == "single_draw"
-        wider = 1 / designs.width_factor(rho, k) if single else designs.inflation(rho, k)
-        return 100 * float(designs.large_sample_coverage(wider, LEVEL))
+        wider = 1 / allocation.width_factor(rho, k) if single else allocation.inflation(rho, k)
+        return 100 * float(allocation.large_sample_coverage(wider, LEVEL))
     if statistic == "accuracy" and strategy != "cluster":
         rate = mode_accuracy(k)[0] if strategy == "mode_aggregate" else truths()["accuracy"]
         return 100 * exact_accuracy_coverage(n, rate)

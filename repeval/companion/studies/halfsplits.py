@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 
 from repeval.io.outcomes import Outcomes
-from repeval.stats.betabinomial import pass_at_k, pass_hat_k
+from repeval.stats.betabinomial import expected_power, has_beta, pass_at_k, pass_hat_k
 from repeval.stats.components import components
 from repeval.stats.random_state import keyed_generator
-from repeval.stats.retryfree import expected_power, has_beta
 from repeval.stats.sample import Sample, from_counts
 
 # Full: ten times the paper's seeds, as a range over 20 seeds is a matter of luck itself.
@@ -32,7 +31,7 @@ def rows(task: tuple[Any, ...], seed: int, seeds: int, splits: int) -> list[dict
 
     `predicted` and `observed` are means over the splits, `one_split` is the mean of |predicted -
     observed|; `undefined` counts splits whose first half no Beta law fits (there
-    `retryfree.expected_power` takes the limit).
+    `expected_power` takes the limit).
 
     References
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from repeval.io.outcomes import KEYS
-from repeval.stats import designs
+from repeval.stats import allocation
 from repeval.stats.sample import variance
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def condition_widths(analysis: Analysis, outcomes: Outcomes, most: int) -> pd.Da
         return variance(difference.dropna().to_numpy())
 
     found = [
-        (r.model, r.condition_a, r.condition_b, k, float(designs.width_factor(max(r.icc, 0), k)),
+        (r.model, r.condition_a, r.condition_b, k, float(allocation.width_factor(max(r.icc, 0), k)),
          (spread(r, k) / spread(r, 1)) ** 0.5)
         for r, have in zip(rows, least, strict=True) if spread(r, 1) > 0
         for k in numbers if k <= have

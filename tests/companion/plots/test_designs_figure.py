@@ -8,7 +8,7 @@ import pytest
 import repeval
 from repeval.companion.plots import conditions, designs
 from repeval.report.sentences import counted
-from repeval.stats import designs as mathematics
+from repeval.stats import allocation as mathematics
 
 from .made import CASES, analysed, drawn
 from .test_strategies_figure import as_printed, table  # noqa: F401  (fixtures)

@@ -7,7 +7,7 @@ from repeval import accuracy, bootstrap
 from repeval.companion.ledger import bs
 from repeval.companion.plots import strategies, strategy_grid
 from repeval.companion.studies import strategies as study
-from repeval.stats.designs import width_factor
+from repeval.stats.allocation import width_factor
 
 from .made import drawn
 

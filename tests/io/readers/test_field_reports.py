@@ -16,7 +16,7 @@ import pytest
 from repeval import analyze, load
 from repeval.cli import main
 from repeval.companion.words import sentences as say
-from repeval.stats import retryfree
+from repeval.stats import betabinomial
 
 from .agent_logs import tau2_bench, tau_bench
 from .asked import SEED, TENSOR, codes, outcomes_of, refusal, text_of
@@ -182,7 +182,7 @@ def test_promptfoo_5947_all_runs_are_counted_by_test_not_from_the_pooled_rate(tm
     (system,) = analyze(load(path)).systems
     assert system.retry_free == pytest.approx(0.9)
     # One rate for all tests would give the least share, and is shown as that only.
-    assert retryfree.expected_power(system.mean, 0.0, 3) == pytest.approx(0.9**3)
+    assert betabinomial.expected_power(system.mean, 0.0, 3) == pytest.approx(0.9**3)
     assert main(["analyze", str(path)]) == 0
     (row,) = (x.split() for x in capsys.readouterr().out.splitlines() if x.startswith("  m "))
     assert (row[0], row[1], row[-1]) == ("m", "90.0", "9")

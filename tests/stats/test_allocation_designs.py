@@ -6,7 +6,7 @@ import pytest
 import repeval
 from repeval.companion.words.narrowing import condition_widths
 from repeval.stats import exact
-from repeval.stats.designs import (
+from repeval.stats.allocation import (
     inflation,
     large_sample_coverage,
     variance_factor,
