@@ -80,6 +80,34 @@ def kappa_standard_error(tables: NDArray[Any]) -> FloatArray:
     return np.sqrt(np.maximum(a_and_b - c, 0) / n) / (1 - p_e) ** 2
 
 
+def influence_icc(table: ArrayLike, statistic: str = "accuracy") -> float:
+    """Return the ICC ρ of what single runs add to accuracy or, to first order, to kappa.
+
+    Parameters
+    ----------
+    table : (L, L) array
+        Numbers or shares of runs by true (rows) and predicted label; inputs with one true label
+        are alike.
+    statistic : {"accuracy", "kappa"}
+        Accuracy is a mean of 0 and 1, kappa one of its influence function.
+
+    References
+    ----------
+    BS, "Choosing N and k", and "How general are these results?" for kappa.
+    """
+    table = np.asarray(table)
+    p = table / table.sum()
+    row, column = p.sum(axis=1), p.sum(axis=0)
+    influence = np.eye(len(p))
+    if statistic == "kappa":
+        agreed, expected = np.trace(p), row @ column
+        influence = influence * (1 - expected) - (1 - agreed) * (column[:, None] + row)
+    mean = (table * influence).sum(axis=1) / table.sum(axis=1)
+    between = row @ mean**2 - (row @ mean) ** 2
+    within = row @ ((p * influence**2).sum(axis=1) / row - mean**2)
+    return float(between / (between + within))
+
+
 def counts(true: IntArray, predicted: IntArray, n_labels: int) -> tuple[IntArray, ...]:
     """Count what accuracy and kappa are made of.
 

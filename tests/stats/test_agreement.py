@@ -1,12 +1,21 @@
 """Accuracy, Cohen's kappa and its standard error."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
 import repeval
-from repeval.stats.agreement import accuracy_of, counts, kappa_of, kappa_standard_error, tallies
+from repeval.stats.agreement import (
+    accuracy_of,
+    counts,
+    influence_icc,
+    kappa_of,
+    kappa_standard_error,
+    tallies,
+)
 from tests.samples import SEED
 
 # The post's table: row margins 155, 130, 110, 105; column margins 150, 135, 115, 100.
@@ -109,6 +118,23 @@ def test_standard_error_is_that_of_the_influence_function():
     assert (p * influence**2).sum() == pytest.approx(
         500 * kappa_standard_error(TABLE) ** 2, rel=1e-8
     )
+    # Of the variance of the influence the part between true labels.
+    label = p.sum(axis=1)
+    between = label @ ((p * influence).sum(axis=1) / label) ** 2
+    expected = between / (p * influence**2).sum()
+    assert influence_icc(TABLE, "kappa") == pytest.approx(expected, rel=1e-8)
+
+
+def test_icc_of_accuracy_in_fractions():
+    share = [Fraction(int(row.sum()), 500) for row in TABLE]
+    right = [Fraction(int(row[i]), int(row.sum())) for i, row in enumerate(TABLE)]
+    mean = sum(s * r for s, r in zip(share, right, strict=True))
+    between = sum(s * (r - mean) ** 2 for s, r in zip(share, right, strict=True))
+    # A difference of sums that are 40 times as large as it: a few more roundings.
+    assert influence_icc(TABLE) == pytest.approx(float(between / (mean * (1 - mean))), rel=1e-13)
+    # Where the input decides all, and where it decides nothing.
+    assert influence_icc(np.array([[3, 0], [4, 0]])) == pytest.approx(1, abs=1e-15)
+    assert influence_icc(np.array([[3, 1], [1, 3]])) == pytest.approx(0, abs=1e-15)
 
 
 def test_kappa_and_standard_error_agree_with_statsmodels():

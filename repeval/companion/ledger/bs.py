@@ -6,7 +6,6 @@ import math
 import re
 from typing import Any
 
-import numpy as np
 from scipy import special
 
 from repeval.companion.ledger.entries import paper
@@ -21,6 +20,7 @@ from repeval.companion.studies.strategies import (
     mode_table,
     truths,
 )
+from repeval.stats.agreement import influence_icc
 from repeval.stats.allocation import width_factor
 
 # The strategies, as ids of claims call them; the others have their own names.
@@ -33,9 +33,7 @@ claim("bs-kappa-true")(lambda _: truths()["kappa"])
 @claim("bs-gen-rho", "bs-nk-rho")
 def icc(_: Results | None = None) -> float:
     """Divide the variance of accuracy between the true labels by that of a single run."""
-    share, right = TABLE.sum(axis=1) / TABLE.sum(), np.diag(TABLE) / TABLE.sum(axis=1)
-    accuracy = share @ right
-    return float((share @ right**2 - accuracy**2) / (accuracy * (1 - accuracy)))
+    return influence_icc(TABLE)
 
 
 claim("bs-nk-floor", "bs-nk-floor-pct")(lambda _: math.sqrt(icc()))

@@ -10,6 +10,7 @@ from repeval.companion.plots.style import GREY, INK, Plot
 from repeval.companion.studies.strategies import LEVEL, TABLE, mode_table, truths
 from repeval.report.format import percent, points
 from repeval.stats import allocation, exact
+from repeval.stats.agreement import influence_icc
 from repeval.stats.sample import from_counts
 
 # Their words and colours.
@@ -27,21 +28,8 @@ EXAMPLE = np.array([[1, 1, 1]] * 7 + [[0, 1, 1], [1, 0, 1], [1, 1, 0]] * 3 + [*n
 
 
 def icc(statistic: str) -> float:
-    """Return the ICC of what one run adds to a statistic, for inputs of the post's model.
-
-    Notes
-    -----
-    Accuracy is a mean of 0 and 1. Kappa is one to first order, of its influence function.
-    """
-    p = TABLE / TABLE.sum()
-    row, column = p.sum(axis=1), p.sum(axis=0)
-    agreed, expected = np.trace(p), row @ column
-    added = np.eye(len(p)) - agreed
-    if statistic == "kappa":
-        shared = column[:, None] + row - 2 * expected
-        added = added * (1 - expected) - (1 - agreed) * shared
-    means = (p * added).sum(axis=1) / row
-    return float(row @ means**2 / (p * added**2).sum())
+    """Return the ICC of what one run adds to a statistic, for inputs of the post's model."""
+    return influence_icc(TABLE, statistic)
 
 
 def example_laws() -> dict[str, exact.Law]:
