@@ -20,6 +20,7 @@ from repeval.stats.agreement import (
 )
 from repeval.stats.intervals import check_options
 from repeval.stats.random_state import as_generator
+from repeval.stats.resampling import shifted_levels
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray
 
 STRATEGIES = ("iid", "single_draw", "cluster", "hierarchical", "mode_aggregate")
@@ -203,13 +204,8 @@ def bca_levels(
     """
     point = estimate[..., None]
     z0 = special.ndtri(((draws < point).mean(axis=-1) + (draws <= point).mean(axis=-1)) / 2)
-    deviation = left_out.mean(axis=-1, keepdims=True) - left_out
-    with np.errstate(invalid="ignore", divide="ignore"):
-        acceleration = (deviation**3).sum(axis=-1) / (6 * (deviation**2).sum(axis=-1) ** 1.5)
-        z = z0[..., None] + special.ndtri([(1 - level) / 2, (1 + level) / 2])
-        levels = special.ndtr(z0[..., None] + z / (1 - acceleration[..., None] * z))
-    defined = np.isfinite(z0) & (np.ptp(left_out, axis=-1) > ROUNDING)
-    return np.where(defined[..., None], levels, np.nan)
+    varied = np.ptp(left_out, axis=-1) > ROUNDING
+    return np.where(varied[..., None], shifted_levels(z0, left_out, level), np.nan)
 
 
 def _left_out(

@@ -16,7 +16,7 @@ from repeval.stats.components import components, filled_noise
 from repeval.stats.exact import CDF_TOLERANCE
 from repeval.stats.intervals import NEEDS_RUNS, check_options, normal_quantile
 from repeval.stats.random_state import DEFAULT_SEED, as_generator, keyed_generator
-from repeval.stats.resampling import as_clusters, resampled_means, weighted_means
+from repeval.stats.resampling import as_clusters, resampled_means, shifted_levels, weighted_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
 
 # Pairs whose moments are resampled in one product (60 MB at 2,000 resamples); beyond so many
@@ -160,6 +160,35 @@ def difference_ceiling_intervals(
     return limits
 
 
+def component_limits(
+    sample: Sample,
+    *,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+    clusters: IntArray | None = None,
+) -> FloatArray:
+    """Return percentile limits of μ_w and of σ_b² over resampled problems, NaN if R = 1.
+
+    Returns
+    -------
+    (2, 2) float array
+        Row `within`, row `between`; low and high.
+
+    References
+    ----------
+    VC Tables 2 and 3.
+    """
+    if sample.runs.max() == 1:
+        return np.full((2, 2), np.nan)
+    columns = moment_columns(sample.rate, [sample])
+    means = resampled_means(columns, rng, n_resamples, clusters)
+    found = components_from_means(means, len(sample), unknown=math.nan)
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    # A draw of problems that all had one run says nothing.
+    return np.nanquantile(found, tails, axis=1, method="inverted_cdf").T
+
+
 def _log_delta(sample: Sample, level: float) -> CeilingInterval | None:
     """Return 1 + exp(log r ∓ z se) for r = μ_w/σ_b²; None for few problems or r not positive.
 
@@ -193,7 +222,7 @@ def _from_law(
     """Read limits off a law whose ICC values fall, so that its ceilings rise."""
     low_q, high_q = (1 - level) / 2, (1 + level) / 2
     if kind == "bca":
-        low_q, high_q = _bca_levels(sample, values, cdf, low_q, high_q)
+        low_q, high_q = _bca_levels(sample, values, cdf, level)
         how += ", BCa"
     positive = len(values) - int(np.searchsorted(values[::-1], 0, side="right"))
     undefined = float(np.clip(cdf[-1] - cdf[positive - 1], 0, 1)) if positive else 1.0
@@ -216,9 +245,9 @@ def _from_law(
 
 
 def _bca_levels(
-    sample: Sample, values: FloatArray, cdf: FloatArray, low: float, high: float
+    sample: Sample, values: FloatArray, cdf: FloatArray, level: float
 ) -> tuple[float, float]:
-    """Shift the two tail levels for bias and acceleration (Efron 1987)."""
+    """Shift the two tail levels for the bias and acceleration of the ceiling."""
     columns = moment_columns(sample.rate, [sample])
     n = len(sample)
     if n < 3:
@@ -230,14 +259,8 @@ def _bca_levels(
     z0 = special.ndtri((less + upto) / 2)
     left_out = icc_from_means((columns.sum(axis=0) - columns) / (n - 1), n - 1)
     # Signed like the ceiling, which rises where the ICC falls.
-    deviation = left_out - left_out.mean()
-    scale = 6 * (deviation**2).sum() ** 1.5
-    if not np.isfinite(z0) or scale == 0:
-        return math.nan, math.nan
-    acceleration = (deviation**3).sum() / scale
-    z = z0 + special.ndtri([low, high])
-    shifted = special.ndtr(z0 + z / (1 - acceleration * z))
-    return float(shifted[0]), float(shifted[1])
+    low, high = shifted_levels(z0, -left_out, level)
+    return float(low), float(high)
 
 
 def moment_columns(values: FloatArray, parts: Sequence[Sample]) -> FloatArray:
@@ -265,6 +288,35 @@ def moment_columns(values: FloatArray, parts: Sequence[Sample]) -> FloatArray:
     return np.stack([values, values**2, run_noise, *each], axis=1).astype(float)
 
 
+def components_from_means(
+    means: FloatArray, n: int, unknown: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return μ_w and σ_b² from the means of `moment_columns`.
+
+    Parameters
+    ----------
+    means : (..., K) float array
+    n : int
+        Problems in each mean.
+    unknown : float
+        Stands for μ_w of a system whose resampled problems all have one run.
+
+    Returns
+    -------
+    within, between : (...) float arrays
+    """
+    mean, square, run_noise, *rest = np.moveaxis(means, -1, 0)
+    within = rest[0]
+    if len(rest) > 1:
+        noise, known = rest[::2], rest[1::2]
+        with np.errstate(invalid="ignore"):
+            each = [np.nan_to_num(v / k, nan=unknown) for v, k in zip(noise, known, strict=True)]
+        within = sum(each)
+        # A single run carries the whole of the within variance.
+        run_noise = run_noise + sum(v * (1 - k) for v, k in zip(each, known, strict=True))
+    return within, n / (n - 1) * (square - mean**2) - run_noise
+
+
 def icc_from_means(means: FloatArray, n: int) -> FloatArray:
     """Return the ICC from the means of `moment_columns`; 0 where there is no variance at all.
 
@@ -274,17 +326,8 @@ def icc_from_means(means: FloatArray, n: int) -> FloatArray:
     n : int
         Problems in each mean.
     """
-    mean, square, run_noise, *rest = np.moveaxis(means, -1, 0)
+    within, between = components_from_means(means, n)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if len(rest) == 1:
-            within = rest[0]
-        else:
-            known = rest[1::2]
-            each = [np.nan_to_num(v / k) for v, k in zip(rest[::2], known, strict=True)]
-            within = sum(each)
-            # A single run carries the whole of the within variance.
-            run_noise = run_noise + sum(v * (1 - k) for v, k in zip(each, known, strict=True))
-        between = n / (n - 1) * (square - mean**2) - run_noise
         return np.where(np.abs(between) > ROUNDING, between / (between + within), 0.0)
 
 

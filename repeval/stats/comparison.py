@@ -26,7 +26,7 @@ from repeval.stats.intervals import (
     t_quantile,
 )
 from repeval.stats.random_state import as_generator
-from repeval.stats.resampling import as_clusters, class_reruns, rerun, resampled_means, weights
+from repeval.stats.resampling import as_clusters, rerun_means, resampled_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample
 
 ESTIMANDS = {
@@ -230,6 +230,11 @@ def holm(p_values: ArrayLike) -> FloatArray:
     return adjusted
 
 
+def sidak(p_value: float, tests: int) -> float:
+    """Return how often the smallest of so many independent p-values is lower, 1 - (1-p)^n."""
+    return 1 - (1 - p_value) ** tests
+
+
 def _comparison(
     a: Sample, b: Sample, limits: Interval, p_greater: float, p_tie: float, n: int
 ) -> Comparison:
@@ -301,13 +306,8 @@ def _monte_carlo(
     if name == "one_level":
         d = (a.rate - b.rate)[:, None]
         draws = resampled_means(d, rng, n_resamples, groups)[:, 0]
-    elif a.binary and b.binary and groups is None:
-        draws = np.subtract(*class_reruns([a, b], rng, n_resamples).T)
     else:
-        blocks = weights(rng, len(a), n_resamples, groups)
-        draws = np.concatenate(
-            [(w * (rerun(a, w, rng) - rerun(b, w, rng))).sum(1) / w.sum(1) for w in blocks]
-        )
+        draws = np.subtract(*rerun_means([a, b], rng, n_resamples, groups).T)
     # Sums of fractions: what is zero in exact arithmetic may come out as 1e-17.
     draws[np.abs(draws) < ROUNDING] = 0.0
     tail = (1 - level) / 2

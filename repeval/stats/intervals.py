@@ -13,7 +13,7 @@ from scipy import special
 from repeval.stats import exact
 from repeval.stats.components import Components, components, filled_noise
 from repeval.stats.random_state import as_generator
-from repeval.stats.resampling import as_clusters, class_reruns, rerun, resampled_means, weights
+from repeval.stats.resampling import as_clusters, rerun_means, resampled_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
 
 
@@ -272,14 +272,7 @@ def _draws(
     """Draw bootstrap means."""
     if name == "one_level":
         return resampled_means(s.rate[:, None], rng, n_resamples, groups)[:, 0]
-    n = len(s)
-    if s.binary and groups is None:
-        return class_reruns([s], rng, n_resamples, problems=name == "two_level")[:, 0]
-    means = []
-    for w in weights(rng, n, n_resamples, groups):
-        times = np.ones_like(w) if name == "fixed_bootstrap" else w
-        means.append((times * rerun(s, times, rng)).sum(axis=1) / times.sum(axis=1))
-    return np.concatenate(means)
+    return rerun_means([s], rng, n_resamples, groups, problems=name == "two_level")[:, 0]
 
 
 def _unit(groups: IntArray | None) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from repeval.stats.comparison import compare
 from repeval.stats.intervals import MANY_CLUSTERS, check_options, score_variance, t_quantile
 from repeval.stats.random_state import as_generator
-from repeval.stats.resampling import as_clusters, rerun, weights
+from repeval.stats.resampling import as_clusters, rerun_means, weighted_means, weights
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
 
 
@@ -99,21 +99,18 @@ def resampled_scores(
     groups: IntArray | None = None,
 ) -> FloatArray:
     """Return the (n_resamples, M) scores of all systems on the same resampled problems."""
-    n = len(samples[0])
-    rates = np.stack([s.rate for s in samples], axis=1)
+    if name == "one_level":
+        rates = np.stack([s.rate for s in samples], axis=1)
+        return weighted_means(rates, rng, n_resamples, groups)
+    if not all(s.binary for s in samples):
+        return rerun_means(samples, rng, n_resamples, groups)
+    # Many systems have few problems with equal (k, R) in all: here kinds are those of each system.
+    indicators, k, r, owner = _kinds(samples)
     scores = []
-    binary = name == "two_level" and all(s.binary for s in samples)
-    kinds = _kinds(samples) if binary else None
-    for w in weights(rng, n, n_resamples, groups):
-        if name == "one_level":
-            totals = w @ rates
-        elif kinds:
-            # Problems of one kind share a binomial draw; counts below 2^24 are exact in float32.
-            indicators, k, r, owner = kinds
-            counts = (w.astype(np.float32) @ indicators).astype(np.int64)
-            totals = rng.binomial(counts * r, k / r) / r @ np.eye(len(samples))[owner]
-        else:
-            totals = np.stack([(w * rerun(s, w, rng)).sum(axis=1) for s in samples], axis=1)
+    for w in weights(rng, len(samples[0]), n_resamples, groups):
+        # Problems of one kind share a binomial draw; counts below 2^24 are exact in float32.
+        counts = (w.astype(np.float32) @ indicators).astype(np.int64)
+        totals = rng.binomial(counts * r, k / r) / r @ np.eye(len(samples))[owner]
         scores.append(totals / w.sum(axis=1, keepdims=True))
     return np.concatenate(scores)
 

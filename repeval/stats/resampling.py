@@ -1,4 +1,4 @@
-"""Monte Carlo resampling of problems: one hook for weights, used wherever no exact law is."""
+"""Monte Carlo resampling of problems and runs, used wherever no exact law is; levels of BCa."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from repeval.stats.sample import FloatArray, IntArray, Sample
 
@@ -87,17 +88,45 @@ def weighted_means(
     return np.concatenate(blocks)
 
 
-def class_reruns(
-    samples: Sequence[Sample], rng: np.random.Generator, n_resamples: int, problems: bool = True
+def rerun_means(
+    samples: Sequence[Sample],
+    rng: np.random.Generator,
+    n_resamples: int,
+    clusters: IntArray | None = None,
+    problems: bool = True,
 ) -> FloatArray:
-    """Draw means of 0/1 systems, runs and, if asked, problems resampled, at a cost free of N.
+    """Return mean rates with problems drawn first, and then runs of each of them.
 
-    Problems with equal (k, R) in every system are exchangeable: their number is all that is
-    drawn of them.
+    Parameters
+    ----------
+    samples : sequence of M Sample
+        On the same problems, which are drawn once for all.
+    clusters : (N,) int array, optional
+        Cluster codes; see `weights`.
+    problems : bool
+        Whether problems are drawn at all, or runs alone.
 
     Returns
     -------
-    (n_resamples, len(samples)) float array
+    (n_resamples, M) float array
+    """
+    if clusters is None and all(s.binary for s in samples):
+        return _class_reruns(samples, rng, n_resamples, problems)
+    blocks = []
+    for drawn in weights(rng, len(samples[0]), n_resamples, clusters):
+        times = drawn if problems else np.ones_like(drawn)
+        totals = np.stack([(times * _rerun(s, times, rng)).sum(axis=1) for s in samples], axis=1)
+        blocks.append(totals / times.sum(axis=1, keepdims=True))
+    return np.concatenate(blocks)
+
+
+def _class_reruns(
+    samples: Sequence[Sample], rng: np.random.Generator, n_resamples: int, problems: bool
+) -> FloatArray:
+    """Draw the means of 0/1 systems at a cost free of N.
+
+    Problems with equal (k, R) in every system are exchangeable: their number is all that is
+    drawn of them.
     """
     n = len(samples[0])
     columns = np.stack([column for s in samples for column in (s.passes, s.runs)])
@@ -112,13 +141,8 @@ def class_reruns(
     return np.stack(means, axis=1)
 
 
-def rerun(s: Sample, times: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Resample the runs of problems that were drawn `times` times; return mean rates.
-
-    Parameters
-    ----------
-    times : (b, N) float array of whole numbers
-    """
+def _rerun(s: Sample, times: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Resample the runs of problems that were drawn `times` (b, N) times; return mean rates."""
     trials = (times * s.runs).astype(np.int64)
     if s.binary:
         passes = rng.binomial(trials, s.rate)
@@ -130,6 +154,32 @@ def rerun(s: Sample, times: FloatArray, rng: np.random.Generator) -> FloatArray:
         drawn = rng.multinomial(trials[:, i], np.full(runs, 1 / runs))
         rates[:, i] = drawn @ seen / np.maximum(trials[:, i], 1)
     return rates
+
+
+def shifted_levels(z0: FloatArray, left_out: FloatArray, level: float) -> FloatArray:
+    """Return the two levels at which BCa reads the law of a resampled statistic.
+
+    Parameters
+    ----------
+    z0 : (...) float array
+        Normal quantile of the share of the law below the estimate, ties by half.
+    left_out : (..., N) float array
+        The statistic without each problem in turn.
+
+    Returns
+    -------
+    (..., 2) float array
+        NaN where `z0` is infinite or nothing changes with the problem left out.
+
+    References
+    ----------
+    Efron (1987).
+    """
+    deviation = left_out.mean(axis=-1, keepdims=True) - left_out
+    with np.errstate(invalid="ignore", divide="ignore"):
+        acceleration = (deviation**3).sum(axis=-1) / (6 * (deviation**2).sum(axis=-1) ** 1.5)
+        z = z0[..., None] + special.ndtri([(1 - level) / 2, (1 + level) / 2])
+        return special.ndtr(z0[..., None] + z / (1 - acceleration[..., None] * z))
 
 
 def as_clusters(clusters: Any, n: int) -> IntArray | None:

@@ -1,4 +1,4 @@
-"""Ceilings without an exact law: unequal runs, scores, clusters, differences of two systems."""
+"""Ceilings and components resampled: unequal runs, scores, clusters, differences of systems."""
 
 import math
 
@@ -8,10 +8,12 @@ import pytest
 from repeval.stats.ceiling import (
     CeilingInterval,
     ceiling_interval,
+    component_limits,
     difference_ceiling_intervals,
 )
 from repeval.stats.components import components, difference_components
-from repeval.stats.sample import as_sample
+from repeval.stats.resampling import as_clusters
+from repeval.stats.sample import as_sample, from_counts, from_scores
 from tests.oracles import SEED
 from tests.samples import rows_of, unequal_runs
 
@@ -169,3 +171,38 @@ def test_no_log_delta_near_zero() -> None:
     found = ceiling_interval(passes, 5, rng=1)
     assert found.method != "log-delta"
     assert found.high == math.inf
+
+
+OPTIONS = {"level": 0.95, "n_resamples": 4000}
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        from_counts([0, 1, 3, 4, 2, 4, 4, 0, 2, 1], 4),
+        from_counts([0, 1, 1, 4, 2, 1, 4, 0, 2, 0], [1, 2, 1, 4, 4, 1, 5, 2, 3, 1]),
+        from_scores(np.random.default_rng(2606).beta(1, 1, (10, 3))),
+    ],
+    ids=["counts", "unequal", "scores"],
+)
+def test_limits_are_quantiles_of_components_of_drawn_problems(sample):
+    rng = np.random.default_rng(2606)
+    drawn = [components(sample.take(rng.integers(10, size=10))) for _ in range(4000)]
+    found = component_limits(sample, rng=rng, **OPTIONS)
+    for row, name in zip(found, ("within", "between"), strict=True):
+        # In a draw of problems that all had one run there is no run noise.
+        values = np.array([v for c in drawn if not math.isnan(v := getattr(c, name))])
+        for limit, q in zip(row, (0.025, 0.975), strict=True):
+            # 5 standard errors of two shares of 4,000, and the steps of a discrete law.
+            below, upto = (values < limit - 1e-9).mean(), (values <= limit + 1e-9).mean()
+            assert below - 0.018 <= q <= upto + 0.018
+
+
+def test_clusters_are_drawn_whole():
+    passes, groups = np.repeat([0, 4, 2, 3], 10), np.repeat([0, 1, 2, 3], 10)
+    sample = from_counts(passes, 4)
+    rng = np.random.default_rng(2606)
+    single = component_limits(sample, rng=rng, **OPTIONS)
+    codes = as_clusters(groups, 40)
+    whole = component_limits(sample, rng=rng, clusters=codes, **OPTIONS)
+    assert np.ptp(whole[0]) > 1.5 * np.ptp(single[0])

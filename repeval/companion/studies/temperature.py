@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
+from repeval.stats.ceiling import components_from_means
 from repeval.stats.random_state import keyed_generator
 from repeval.stats.sample import FloatArray
 
@@ -67,7 +68,8 @@ def rows(task: tuple[Any, ...], seed: int, datasets: int) -> list[dict[str, Any]
         share = rng.multinomial(n, law / law.sum(), size=datasets) / n
         mean, square = share @ rate, share @ rate**2
         within = runs / (runs - 1) * (mean - square)
-        between = n / (n - 1) * (square - mean**2) - within / runs
+        moments = np.stack([mean, square, within / runs, within], axis=-1)
+        _, between = components_from_means(moments, n)
         ceiling = 1 + np.divide(within, between, out=np.full(datasets, np.inf), where=between > 0)
         mu_w, sigma_b2 = truth(spread, temperature)
         row = {"spread": spread, "temperature": temperature}

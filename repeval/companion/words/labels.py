@@ -12,6 +12,7 @@ import pandas as pd
 
 from repeval.messages import some
 from repeval.report.format import count, percent, points
+from repeval.stats.comparison import sidak
 from repeval.stats.exchangeability import label_effect, run_agreement
 from repeval.stats.sample import FloatArray
 
@@ -178,7 +179,7 @@ def smallest_p(outcomes: Outcomes) -> str:
     return (
         f"Of {count(len(tests), 'test')} of single models the smallest has {_p_is(p)} ({named}). "
         "If no label mattered, the smallest of so many would have a lower one still in "
-        f"{percent(1 - (1 - p) ** len(tests))} of cases."
+        f"{percent(sidak(p, len(tests)))} of cases."
     )
 
 

@@ -13,8 +13,7 @@ from repeval.report.compute import Answers
 from repeval.report.format import NOT_SHOWN, count, no_ceiling, points, reach, spread
 from repeval.report.summary import width
 from repeval.stats.betabinomial import fit_beta_binomial
-from repeval.stats.resampling import resampled_means
-from repeval.stats.sample import FloatArray, IntArray, Sample
+from repeval.stats.ceiling import component_limits
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -27,40 +26,6 @@ WIDTHS = {
     "fixed_normal": "these problems",
 }
 COMPONENTS = ("within", "between", "icc", "ceiling")
-
-
-def component_limits(
-    sample: Sample,
-    *,
-    level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-    clusters: IntArray | None = None,
-) -> FloatArray:
-    """Return percentile limits of μ_w and of σ_b² over resampled problems, NaN if R = 1.
-
-    Returns
-    -------
-    (2, 2) float array
-        Row `within`, row `between`; low and high.
-
-    References
-    ----------
-    VC Tables 2 and 3.
-    """
-    if sample.runs.max() == 1:
-        return np.full((2, 2), np.nan)
-    n, known = len(sample), ~np.isnan(sample.noise)
-    v = np.where(known, sample.noise, 0)
-    columns = np.stack([sample.rate, sample.rate**2, v / sample.runs, v, known], axis=1)
-    mean, square, noise, v, share = resampled_means(columns, rng, n_resamples, clusters).T
-    with np.errstate(invalid="ignore"):
-        within = v / share
-    # A problem with one run has no v of its own, and all of the mean one in its pass rate.
-    between = n / (n - 1) * (square - mean**2) - noise - within * (1 - share)
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    # A draw of problems that all had one run says nothing.
-    return np.nanquantile([within, between], tails, axis=1, method="inverted_cdf").T
 
 
 def cells(analysis: Analysis, outcomes: Outcomes) -> pd.DataFrame:

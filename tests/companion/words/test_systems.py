@@ -1,22 +1,16 @@
-"""Every system in full: limits of components, the table of cells, and what is shown of it."""
+"""Every system in full: the table of cells, and what is shown of it."""
 
 import math
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import repeval
 from repeval.companion.words import systems
 from repeval.io.outcomes import Outcomes
-from repeval.stats.components import components
-from repeval.stats.resampling import as_clusters
-from repeval.stats.sample import from_counts, from_scores
 from tests import oracles
 from tests.companion.plots.made import CASES, analysed
-
-OPTIONS = {"level": 0.95, "n_resamples": 4000}
 
 
 @pytest.fixture(scope="module")
@@ -24,38 +18,6 @@ def default():
     outcomes = repeval.load()
     analysis = repeval.analyze(outcomes, n_resamples=200)
     return analysis, outcomes, systems.cells(analysis, outcomes)
-
-
-@pytest.mark.parametrize(
-    "sample",
-    [
-        from_counts([0, 1, 3, 4, 2, 4, 4, 0, 2, 1], 4),
-        from_counts([0, 1, 1, 4, 2, 1, 4, 0, 2, 0], [1, 2, 1, 4, 4, 1, 5, 2, 3, 1]),
-        from_scores(np.random.default_rng(2606).beta(1, 1, (10, 3))),
-    ],
-    ids=["counts", "unequal", "scores"],
-)
-def test_limits_are_quantiles_of_components_of_drawn_problems(sample):
-    rng = np.random.default_rng(2606)
-    drawn = [components(sample.take(rng.integers(10, size=10))) for _ in range(4000)]
-    found = systems.component_limits(sample, rng=rng, **OPTIONS)
-    for row, name in zip(found, ("within", "between"), strict=True):
-        # In a draw of problems that all had one run there is no run noise.
-        values = np.array([v for c in drawn if not math.isnan(v := getattr(c, name))])
-        for limit, q in zip(row, (0.025, 0.975), strict=True):
-            # 5 standard errors of two shares of 4,000, and the steps of a discrete law.
-            below, upto = (values < limit - 1e-9).mean(), (values <= limit + 1e-9).mean()
-            assert below - 0.018 <= q <= upto + 0.018
-
-
-def test_clusters_are_drawn_whole():
-    passes, groups = np.repeat([0, 4, 2, 3], 10), np.repeat([0, 1, 2, 3], 10)
-    sample = from_counts(passes, 4)
-    rng = np.random.default_rng(2606)
-    single = systems.component_limits(sample, rng=rng, **OPTIONS)
-    codes = as_clusters(groups, 40)
-    whole = systems.component_limits(sample, rng=rng, clusters=codes, **OPTIONS)
-    assert np.ptp(whole[0]) > 1.5 * np.ptp(single[0])
 
 
 def test_cells_are_those_of_fractions(default):
