@@ -36,7 +36,17 @@ class Notice:
 
 
 class RepevalError(ValueError):
-    """Input that is refused: a key of `MESSAGES`, and what is wrong, where, and what to do."""
+    """Input that is refused: a key of `MESSAGES`, and what is wrong, where, and what to do.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> try:
+    ...     repeval.load("nowhere.csv")
+    ... except repeval.RepevalError as error:
+    ...     print(error.code)
+    file-not-found
+    """
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)

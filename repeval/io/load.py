@@ -72,6 +72,20 @@ def load(
     ------
     RepevalError
         For anything that cannot be read without guessing; the text says where and what to do.
+
+    Examples
+    --------
+    A table with a row for each of three runs of six problems:
+
+    >>> import pandas as pd
+    >>> import repeval
+    >>> passes = {"A": [3, 3, 0, 1, 2, 0], "B": [3, 1, 0, 2, 0, 0]}
+    >>> rows = [(m, i, r, r < k) for m in passes for i, k in enumerate(passes[m]) for r in range(3)]
+    >>> table = pd.DataFrame(rows, columns=["model", "problem", "run", "outcome"])
+    >>> table.to_csv("runs.csv", index=False)
+    >>> outcomes = repeval.load("runs.csv")
+    >>> outcomes.models, len(outcomes.problems)
+    (('A', 'B'), 6)
     """
     mapping = parse_columns(columns)
     _check_options({"missing": missing, "errors": errors, "format": format}, pass_at)

@@ -47,6 +47,14 @@ class Policy:
     """How a table was read: the options of `repeval.load`, recorded with every result.
 
     `columns` holds (role, column) pairs; `missing` is None before the data set's own rule is known.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> outcomes = repeval.load("runs.csv", missing="fail")  # see the example of `repeval.load`
+    >>> policy = outcomes.policy
+    >>> policy.missing, policy.errors
+    ('fail', 'missing')
     """
 
     columns: tuple[tuple[str, str], ...] = ()
@@ -97,6 +105,15 @@ class Outcomes:
         Columns model, condition, problem, run of the rows that have no outcome.
     before : Outcomes or None
         The same before the rule for missing runs left out or filled any; None where it did not.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> outcomes = repeval.load("runs.csv")  # the file that the example of `repeval.load` writes
+    >>> outcomes.systems
+    (('A', 'default'), ('B', 'default'))
+    >>> outcomes.system("A", "default").passes.tolist()
+    [3, 3, 0, 1, 2, 0]
     """
 
     models: tuple[str, ...]

@@ -39,6 +39,16 @@ class Analysis:
         Rows have the keys of the JSON as attributes.
     summary : dict
         Condition -> `Summary`.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> answer = repeval.analyze(repeval.load("runs.csv"))  # see the example of `repeval.load`
+    >>> pair = answer.pair("default", "A", "B")
+    >>> round(pair.difference, 3), round(pair.p_greater, 3)
+    (0.167, 0.814)
+    >>> answer.to_frame("ranks")[["model", "rank"]].to_dict("list")
+    {'model': ['A', 'B'], 'rank': [1, 2]}
     """
 
     source: Source
@@ -129,6 +139,16 @@ def analyze(
         Every Monte Carlo figure has its own stream, keyed by what it is about.
     cluster : str, optional
         Label column; whole clusters are resampled instead of single problems.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> outcomes = repeval.load("runs.csv")  # the file that the example of `repeval.load` writes
+    >>> answer = repeval.analyze(outcomes)
+    >>> answer.to_frame()[["model", "mean", "ceiling"]].round(3)
+      model   mean  ceiling
+    0     A  0.500    1.638
+    1     B  0.333    1.789
     """
     check_options(level, n_resamples=n_resamples)
     for model, condition in outcomes.systems:

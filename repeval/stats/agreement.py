@@ -22,6 +22,14 @@ def accuracy(truth: ArrayLike, predictions: ArrayLike) -> float:
     References
     ----------
     BS, "Simulation".
+
+    Examples
+    --------
+    >>> import repeval
+    >>> truth = ["yes", "no", "yes", "no"]
+    >>> predictions = [["yes", "yes"], ["no", "yes"], ["yes", "yes"], ["no", "no"]]
+    >>> repeval.accuracy(truth, predictions)
+    0.875
     """
     return float(accuracy_of(*_counts(truth, predictions))[0])
 
@@ -34,6 +42,14 @@ def cohen_kappa(truth: ArrayLike, predictions: ArrayLike) -> float:
     References
     ----------
     BS, appendix on Cohen's kappa.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> truth = ["yes", "no", "yes", "no"]
+    >>> predictions = [["yes", "yes"], ["no", "yes"], ["yes", "yes"], ["no", "no"]]
+    >>> round(repeval.cohen_kappa(truth, predictions), 3)
+    0.75
     """
     return float(kappa_of(*_counts(truth, predictions))[0])
 

@@ -28,12 +28,31 @@ def optimal_runs(ratio: float, cost_ratio: float) -> float:
     References
     ----------
     VC section 3, "Optimal R".
+
+    Examples
+    --------
+    A new problem costs as much as ten runs:
+
+    >>> import repeval
+    >>> c = repeval.components([3, 3, 0, 1, 2, 0], 3)
+    >>> round(repeval.optimal_runs(c.within / c.between, cost_ratio=10), 3)
+    2.526
     """
     return math.sqrt(_positive(ratio, "ratio") * _positive(cost_ratio, "cost_ratio"))
 
 
 def optimal_integer_runs(ratio: float, cost_ratio: float) -> int:
-    """Return the best whole number of runs: R+1 beats R iff c_p/c_g > R(R+1)σ_b²/μ_w."""
+    """Return the best whole number of runs: R+1 beats R iff c_p/c_g > R(R+1)σ_b²/μ_w.
+
+    Examples
+    --------
+    A new problem costs as much as ten runs:
+
+    >>> import repeval
+    >>> c = repeval.components([3, 3, 0, 1, 2, 0], 3)
+    >>> repeval.optimal_integer_runs(c.within / c.between, cost_ratio=10)
+    3
+    """
     product = _positive(ratio, "ratio") * _positive(cost_ratio, "cost_ratio")
     if math.isinf(product):
         raise ValueError("ratio must be finite: without a limit to the ceiling, run endlessly")
@@ -69,6 +88,15 @@ def relative_width(runs: ArrayLike, ratio: float, cost_ratio: float) -> FloatArr
     References
     ----------
     VC section 5.3: the variance at budget B is (σ_b² + μ_w/R)(c_p + R c_g)/B.
+
+    Examples
+    --------
+    One, two, three and five runs, where a new problem costs as much as ten:
+
+    >>> import repeval
+    >>> c = repeval.components([3, 3, 0, 1, 2, 0], 3)
+    >>> repeval.relative_width([1, 2, 3, 5], c.within / c.between, cost_ratio=10).round(3).tolist()
+    [1.072, 1.004, 1.002, 1.038]
     """
     r = np.asarray(runs, dtype=float)
     # At R* = √(ratio·cost_ratio) the product is (√ratio + √cost_ratio)².

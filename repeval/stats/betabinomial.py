@@ -24,6 +24,17 @@ class BetaBinomial:
     alpha, beta : float
         NaN where the data have no such model (σ_b² <= 0, or no run noise).
     method : {"moments", "paper", "mle"}
+
+    Examples
+    --------
+    Passed on all, and on at least one, of one, three and ten runs:
+
+    >>> import repeval
+    >>> model = repeval.fit_beta_binomial([3, 3, 0, 1, 2, 0], 3)
+    >>> model.retry_free([1, 3, 10]).round(3).tolist()
+    [0.5, 0.354, 0.241]
+    >>> model.pass_at_k([1, 3, 10]).round(3).tolist()
+    [0.5, 0.646, 0.759]
     """
 
     alpha: float
@@ -52,7 +63,7 @@ def fit_beta_binomial(
     Parameters
     ----------
     outcomes, runs
-        See `repeval.stats.sample.as_sample`; pass/fail outcomes only.
+        See `repeval.as_sample`; pass/fail outcomes only.
     method : {"moments", "paper", "mle"}
         `moments`: α+β = μ_w/σ_b²; `paper`: matched to mean and σ_b² as in VC, that is
         α+β = m(1-m)/σ_b² - 1; `mle`: maximum likelihood.
@@ -60,6 +71,13 @@ def fit_beta_binomial(
     References
     ----------
     VC Appendices C and D (`paper`).
+
+    Examples
+    --------
+    >>> import repeval
+    >>> model = repeval.fit_beta_binomial([3, 3, 0, 1, 2, 0], 3)
+    >>> round(model.alpha, 3), round(model.beta, 3)
+    (0.319, 0.319)
     """
     sample = _binary(outcomes, runs)
     c = components(sample)
@@ -79,13 +97,31 @@ def fit_beta_binomial(
 
 
 def pass_at_k(outcomes: Any, runs: ArrayLike | None = None, *, k: int) -> float:
-    """Return the unbiased share of problems passed at least once in k runs, k <= R_i."""
+    """Return the unbiased share of problems passed at least once in k runs, k <= R_i.
+
+    Examples
+    --------
+    Passed at least once in one, two and three runs:
+
+    >>> import repeval
+    >>> [round(repeval.pass_at_k([3, 3, 0, 1, 2, 0], 3, k=k), 3) for k in (1, 2, 3)]
+    [0.5, 0.611, 0.667]
+    """
     s = _tries(outcomes, runs, k)
     return float(1 - _ratio_of_binomials(s.runs - s.passes, s.runs, k).mean())
 
 
 def pass_hat_k(outcomes: Any, runs: ArrayLike | None = None, *, k: int) -> float:
-    """Return the unbiased share of problems passed on all of k runs, k <= R_i."""
+    """Return the unbiased share of problems passed on all of k runs, k <= R_i.
+
+    Examples
+    --------
+    Passed on all of one, two and three runs:
+
+    >>> import repeval
+    >>> [round(repeval.pass_hat_k([3, 3, 0, 1, 2, 0], 3, k=k), 3) for k in (1, 2, 3)]
+    [0.5, 0.389, 0.333]
+    """
     s = _tries(outcomes, runs, k)
     return float(_ratio_of_binomials(s.passes, s.runs, k).mean())
 

@@ -53,6 +53,14 @@ class BootstrapResult:
         The statistic of all N·k pairs; for `mode_aggregate` of the N aggregated ones.
     method : str
         How the interval was computed.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> labels = ["yes", "no", "no"], [["yes", "yes"], ["no", "yes"], ["no", "no"]]
+    >>> result = repeval.bootstrap(labels, repeval.accuracy, n_resamples=500, rng=2606)
+    >>> round(result.estimate, 3), len(result.bootstrap_distribution), result.method
+    (0.833, 500, 'percentile, 500 resamples')
     """
 
     confidence_interval: ConfidenceInterval
@@ -106,6 +114,15 @@ def bootstrap(
     References
     ----------
     BS, "Bootstrap methods"; Efron (1987) for BCa.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> truth = ["yes", "no", "yes", "no"]
+    >>> predictions = [["yes", "yes"], ["no", "yes"], ["yes", "yes"], ["no", "no"]]
+    >>> result = repeval.bootstrap((truth, predictions), repeval.accuracy, rng=2606)
+    >>> [round(limit, 3) for limit in result.confidence_interval]
+    [0.625, 1.0]
     """
     check_options(level, n_resamples=n_resamples)
     if strategy not in STRATEGIES:

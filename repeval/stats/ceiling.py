@@ -42,6 +42,15 @@ class CeilingInterval:
     level : float
     kind : {"percentile", "bca", "log-delta"}
     method : str
+
+    Examples
+    --------
+    Some resamples of so few problems have no difficulty spread:
+
+    >>> import repeval
+    >>> limits = repeval.ceiling_interval([3, 3, 0, 1, 2, 0], 3)
+    >>> round(limits.icc_low, 3), round(limits.icc_high, 3), round(limits.undefined, 3)
+    (-0.071, 1.0, 0.059)
     """
 
     low: float
@@ -62,7 +71,7 @@ def ceiling_interval(
     Parameters
     ----------
     outcomes, runs
-        See `repeval.stats.sample.as_sample`.
+        See `repeval.as_sample`.
     kind : {"percentile", "bca"}
         The paper's percentile interval, or bias-corrected and accelerated on the same law.
     **options
@@ -73,6 +82,18 @@ def ceiling_interval(
     References
     ----------
     VC Figure 2 (percentile).
+
+    Examples
+    --------
+    Six problems set no upper limit, 120 like them do:
+
+    >>> import repeval
+    >>> few = repeval.ceiling_interval([3, 3, 0, 1, 2, 0], 3)
+    >>> round(few.low, 3), few.high
+    (1.0, inf)
+    >>> many = repeval.ceiling_interval(20 * [3, 3, 0, 1, 2, 0], 3)
+    >>> round(many.low, 3), round(many.high, 3)
+    (1.497, 2.263)
     """
     return ceiling_intervals(outcomes, runs, kinds=(kind,), **options)[0]
 

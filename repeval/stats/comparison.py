@@ -53,6 +53,13 @@ class Comparison:
     p_value : float
         Two-sided: twice the smaller share on the other side of zero, ties included.
     n_problems : int
+
+    Examples
+    --------
+    >>> import repeval
+    >>> c = repeval.compare(([3, 3, 0, 1, 2, 0], 3), ([3, 1, 0, 2, 0, 0], 3))
+    >>> round(c.p_greater, 3), round(c.p_tie, 3), round(c.p_value, 3)
+    (0.814, 0.086, 0.372)
     """
 
     difference: float
@@ -84,7 +91,7 @@ def compare(
     Parameters
     ----------
     a, b
-        See `repeval.stats.sample.as_sample`; pass counts as a pair (passes, runs).
+        See `repeval.as_sample`; pass counts as a pair (passes, runs).
     name : str
         For new problems `one_level` (the law to use), `two_level` (the paper's; it counts
         run noise twice) or `clustered_normal`; for exactly these `fixed_normal`, `fixed_t`.
@@ -94,6 +101,15 @@ def compare(
     References
     ----------
     VC section 5.1 and Figure 1 (`two_level`).
+
+    Examples
+    --------
+    >>> import repeval
+    >>> c = repeval.compare(([3, 3, 0, 1, 2, 0], 3), ([3, 1, 0, 2, 0, 0], 3))
+    >>> round(c.difference, 3), round(c.interval.low, 3), round(c.interval.high, 3)
+    (0.167, -0.111, 0.444)
+    >>> c.resolved
+    False
     """
     if name not in ESTIMANDS:
         raise ValueError(f"unknown comparison {name!r}; one of {', '.join(ESTIMANDS)}")

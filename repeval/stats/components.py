@@ -35,6 +35,15 @@ class Components:
     runs_harmonic : float
         1/mean(1/R_i).
     runs_mean : float
+
+    Examples
+    --------
+    >>> import repeval
+    >>> c = repeval.components([3, 3, 0, 1, 2, 0], 3)
+    >>> round(c.icc, 3), round(c.ceiling, 3)
+    (0.61, 1.638)
+    >>> round(c.max_narrowing, 3), round(c.remaining_narrowing, 3)
+    (0.219, 0.092)
     """
 
     mean: float
@@ -113,7 +122,7 @@ def components(outcomes: Any, runs: ArrayLike | None = None) -> Components:
     Parameters
     ----------
     outcomes, runs
-        See `repeval.stats.sample.as_sample`.
+        See `repeval.as_sample`.
 
     Returns
     -------
@@ -124,6 +133,15 @@ def components(outcomes: Any, runs: ArrayLike | None = None) -> Components:
     References
     ----------
     VC section 3. For scores v_i is the sample variance of the problem's runs.
+
+    Examples
+    --------
+    Six problems with three runs each:
+
+    >>> import repeval
+    >>> c = repeval.components([3, 3, 0, 1, 2, 0], 3)
+    >>> round(c.mean, 3), round(c.within, 3), round(c.between, 3)
+    (0.5, 0.111, 0.174)
     """
     s = as_sample(outcomes, runs)
     return _components(s.rate, [s])
@@ -138,7 +156,17 @@ def difference_components(a: Any, b: Any) -> Components:
     Parameters
     ----------
     a, b
-        The two systems, in the same order of problems; see `repeval.stats.sample.as_sample`.
+        The two systems, in the same order of problems; see `repeval.as_sample`.
+
+    Examples
+    --------
+    The ceilings of two scores, and that of their difference:
+
+    >>> import repeval
+    >>> a, b = ([3, 3, 0, 1, 2, 0], 3), ([3, 1, 0, 2, 0, 0], 3)
+    >>> difference = repeval.difference_components(a, b)
+    >>> [round(c.ceiling, 2) for c in (repeval.components(*a), repeval.components(*b), difference)]
+    [1.64, 1.79, 3.4]
     """
     first, second = paired(a, b)
     return _components(first.rate - second.rate, [first, second])

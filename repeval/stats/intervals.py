@@ -65,6 +65,15 @@ class Interval:
         New problems like these; exactly these problems; no question at all.
     method : str
         How it was computed.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> new = repeval.interval([3, 3, 0, 1, 2, 0], 3, name="one_level")
+    >>> round(new.width, 3), new.estimand, new.method
+    (0.667, 'superpopulation', 'exact law')
+    >>> repeval.interval([3, 3, 3], 3, name="one_level").exists
+    False
     """
 
     low: float
@@ -101,7 +110,7 @@ def interval(
     Parameters
     ----------
     outcomes, runs
-        See `repeval.stats.sample.as_sample`.
+        See `repeval.as_sample`.
     name : str
         One of `INTERVALS`: `pooled_wilson` (a; for reference: right for R = 1 only); for new
         problems `two_level` (b), `one_level` (b'), `clustered_normal` (b''), `clustered_wilson`;
@@ -119,6 +128,18 @@ def interval(
     ----------
     VC Appendix D for the six with letters. `clustered_wilson` is Wilson's interval at the
     effective sample size; `fixed_t` has Satterthwaite's degrees of freedom.
+
+    Examples
+    --------
+    For new problems like these, and for exactly these:
+
+    >>> import repeval
+    >>> new = repeval.interval([3, 3, 0, 1, 2, 0], 3, name="clustered_wilson")
+    >>> round(new.low, 3), round(new.high, 3)
+    (0.188, 0.812)
+    >>> these = repeval.interval([3, 3, 0, 1, 2, 0], 3, name="fixed_t")
+    >>> round(these.low, 3), round(these.high, 3)
+    (0.298, 0.702)
     """
     if name not in ESTIMANDS:
         raise ValueError(f"unknown interval {name!r}; one of {', '.join(ESTIMANDS)}")

@@ -32,6 +32,15 @@ class Ranking:
         differences; Mogstad, Romano, Shaikh and Wilhelm 2024).
     p_first, p_top3 : (M,) float array
     name : {"one_level", "two_level"}
+
+    Examples
+    --------
+    >>> import repeval
+    >>> ranking = repeval.rank([([3, 3, 0, 1, 2, 0], 3), ([3, 1, 0, 2, 0, 0], 3)], rng=2606)
+    >>> ranking.low.tolist(), ranking.high.tolist()
+    ([1, 1], [2, 2])
+    >>> ranking.p_first.round(2).tolist()
+    [0.9, 0.2]
     """
 
     rank: IntArray
@@ -58,13 +67,25 @@ def rank(
     Parameters
     ----------
     systems : sequence of M systems
-        On the same problems in the same order; see `repeval.stats.sample.as_sample`.
+        On the same problems in the same order; see `repeval.as_sample`.
     name : {"one_level", "two_level"}
         The second resamples runs as well, as the paper does.
 
     References
     ----------
     VC section 5.1 and Appendix F.
+
+    Examples
+    --------
+    Ranks, and the best and worst rank that the data cannot rule out:
+
+    >>> import repeval
+    >>> systems = [([3, 3, 0, 1, 2, 0], 3), ([3, 1, 0, 2, 0, 0], 3), ([0, 1, 0, 1, 0, 0], 3)]
+    >>> ranking = repeval.rank(systems, rng=2606)
+    >>> ranking.rank.tolist()
+    [1, 2, 3]
+    >>> ranking.set_low.tolist(), ranking.set_high.tolist()
+    ([1, 1, 2], [2, 3, 3])
     """
     check_options(level, n_resamples=n_resamples)
     if name not in ("one_level", "two_level"):

@@ -29,6 +29,15 @@ class Sample:
         Passes k_i; None where outcomes are scores between 0 and 1.
     scores : (N, max R_i) float array or None
         The single outcomes, NaN for missing runs, where they are not all 0/1.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> sample = repeval.as_sample([3, 3, 0, 1, 2, 0], 3)
+    >>> sample.rate.round(3).tolist()
+    [1.0, 1.0, 0.0, 0.333, 0.667, 0.0]
+    >>> sample.noise.round(3).tolist()
+    [0.0, 0.0, 0.0, 0.333, 0.333, 0.0]
     """
 
     runs: IntArray
@@ -137,6 +146,14 @@ def as_sample(outcomes: Any, runs: ArrayLike | None = None) -> Sample:
         The outcomes of one system; NaN in the array marks a missing run.
     runs : int or (N,) array of int, optional
         Runs per problem, if `outcomes` are passes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import repeval
+    >>> sample = repeval.as_sample([[1, 1, 1], [0, 1, np.nan]])  # two problems; one run is missing
+    >>> sample.passes.tolist(), sample.runs.tolist()
+    ([3, 1], [3, 2])
     """
     if runs is not None:
         sample = from_counts(outcomes, runs)
