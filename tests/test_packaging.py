@@ -14,6 +14,8 @@ from packaging.utils import canonicalize_name
 
 import repeval
 
+from .companion.book.conftest import lost_sources
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -105,7 +107,12 @@ def test_the_installed_package_builds_in_an_empty_folder(wheel, tmp_path):
         [sys.executable, "-c", code], cwd=work, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    assert (work / "_build/paper/html/index.html").exists()
+    html = work / "_build/paper/html"
+    assert (html / "index.html").exists()
+    assert lost_sources(html)[0] == []
+    pages = {p.stem: p.read_text(encoding="utf-8") for p in html.glob("notebooks/*.html")}
+    assert sum(text.count("Drawn by <a") for text in pages.values()) >= 24  # one a page, or more
+    assert [name for name, text in pages.items() if "Drawn by <code>" in text] == []
     assert [p.name for p in work.iterdir()] == ["_build"]
     assert [p for p in home.rglob("*") if p.is_file()] == []
     assert [p for p in wheel.rglob("*.ipynb")] == []

@@ -1,6 +1,8 @@
 """Sphinx extension of the book: numbers in prose and in search, scripts where they are needed."""
 
+import importlib
 import json
+import pkgutil
 import re
 from html import unescape
 from pathlib import Path
@@ -43,6 +45,49 @@ def index_rows(app, doctree):
             raw.parent.append(addnodes.index(entries=entries))
 
 
+def list_drawings(app, docname, source):
+    """Put the docstring of every function that draws a figure in place of a line ``% drawings``."""
+    if re.search(r"^% drawings$", source[0], re.MULTILINE) is None:
+        return
+    from repeval.companion import plots
+
+    parts = []
+    for found in pkgutil.iter_modules(plots.__path__, f"{plots.__name__}."):
+        family = importlib.import_module(found.name)
+        drawings = [
+            name
+            for name, value in vars(family).items()
+            if getattr(value, "__module__", "") == found.name
+            and getattr(value, "__annotations__", {}).get("return") == "Plot"
+        ]
+        if not drawings:
+            continue
+        title, blocks = family.__doc__.partition("\n")[0].rstrip("."), ["```{eval-rst}"]
+        blocks += [f".. autofunction:: {found.name}.{name}" for name in drawings]
+        parts.append("\n".join([f"## {title}", "", *blocks, "```", ""]))
+    source[0] = re.sub(r"^% drawings$", lambda _: "\n".join(parts), source[0], flags=re.MULTILINE)
+
+
+def link_drawings(app, pagename, templatename, context, doctree):
+    """Link the function that a figure was drawn by to its source, where the book shows it.
+
+    Only here, not in the executed notebook: taken away, it has no such page beside it.
+    """
+    documented = app.env.get_domain("py").objects
+
+    def linked(match):
+        module, _, name = match[2].rpartition(".")
+        if match[2] not in documented:
+            return match[0]
+        page = f"_modules/{module.replace('.', '/')}"
+        address = f"{app.builder.get_relative_uri(pagename, page)}#{name}"
+        return f'{match[1]}<a href="{address}"><code>{match[2]}</code></a>'
+
+    if "body" in context:
+        drawn = r"(Drawn by )<code>([\w.]+)</code>"
+        context["body"] = re.sub(drawn, linked, context["body"])
+
+
 def settle_page(app, pagename, templatename, context, doctree):
     """Keep one of each script, none of thebe (it is off), and name the colour mode."""
     if 'id="repeval-claims"' in context.get("body", ""):
@@ -61,6 +106,8 @@ def setup(app):
     """Register with Sphinx."""
     app.add_role("number", number)
     app.connect("config-inited", read_numbers)
+    app.connect("source-read", list_drawings)
     app.connect("doctree-read", index_rows)
+    app.connect("html-page-context", link_drawings)
     app.connect("html-page-context", settle_page, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

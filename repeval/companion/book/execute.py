@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import repeval
-from repeval.companion.book.process import BuildFailed, plain, python, write
+from repeval.companion.book.process import BuildFailed, plain, python, python_path, write
 from repeval.io.registry import data_dir
 
 PARAMETERS = ("data", "name", "size", "seed")
@@ -188,12 +188,11 @@ def kernel_environment(scratch: Path) -> dict[str, str]:
     }
     for folder in homes.values():
         (scratch / folder).mkdir(parents=True, exist_ok=True)
-    paths = [str(Path(repeval.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
     return {
         **ONE_THREAD,
         **{variable: str(scratch / folder) for variable, folder in homes.items()},
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "PYTHONPATH": python_path(),
     }
 
 

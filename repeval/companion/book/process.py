@@ -9,6 +9,8 @@ import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import repeval
+
 # The date in built files where the caller gives none.
 EPOCH = "1767225600"
 
@@ -83,6 +85,12 @@ def python(code: str, *arguments: str, cwd: Path, stop=None, **environment) -> t
             process.communicate(timeout=15)  # until a kernel, which holds the pipe too, is gone
         process.kill()
         raise
+
+
+def python_path() -> str:
+    """Return a ``PYTHONPATH`` on which a process finds the `repeval` that runs, before others."""
+    paths = [str(Path(repeval.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
+    return os.pathsep.join(filter(None, paths))
 
 
 def write(path: Path, text: str) -> None:

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from repeval.companion.book.process import BuildFailed, python
+from repeval.companion.book.process import BuildFailed, python, python_path
 
 # `python -m jupyter_book.cli.main` does nothing and ends well.
 COMMAND = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
@@ -15,7 +15,9 @@ CHATTER = ("Running Jupyter-Book", "Source Folder", "Config Path", "Output Path"
 def build_site(root: Path) -> None:
     """Build ``root/_build/html``, or raise `BuildFailed` with what Sphinx printed."""
     arguments = ("build", str(root), "-W", "-n", "--keep-going", "-q")
-    status, printed = python(COMMAND, *arguments, cwd=root, PYTHONDONTWRITEBYTECODE="1")
+    # The pages on the package are written from its docstrings.
+    environment = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": python_path()}
+    status, printed = python(COMMAND, *arguments, cwd=root, **environment)
     if status or not (root / "_build" / "html" / "index.html").exists():
         lines = printed.replace(str(root) + os.sep, "").split("\n")
         printed = "\n".join(li for li in lines if li.strip() and not li.startswith(CHATTER))

@@ -1,3 +1,4 @@
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,8 @@ parts:
     chapters:
       - file: book/glossary
       - file: book/references
+      - file: book/api
+      - file: book/drawings
 """
 
 NOTEBOOK = """\
@@ -89,6 +92,18 @@ found = [
 ]
 display(HTML(scorecard.rows_html(found, book.outcomes.source)))\
 """
+
+
+def lost_sources(html):
+    """Links of a book to the package's source that lead nowhere, and how many there are in all."""
+    pages = {path: path.read_text(encoding="utf-8") for path in html.rglob("*.html")}
+    links = [
+        (path, (path.parent / file).resolve(), anchor)
+        for path, text in pages.items()
+        for file, anchor in re.findall(r'href="([^"#:]*_modules/[^"#]*)#([^"]+)"', text)
+    ]
+    lost = [link for link in links if f'id="{link[2]}"' not in pages.get(link[1], "")]
+    return lost, len(links)
 
 
 def write_notebook(share, page, header="", code=CODE):

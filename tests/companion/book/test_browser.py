@@ -30,7 +30,7 @@ def browser():
 @pytest.mark.parametrize(
     "page",
     ["index", "book/your-data", "book/glossary", "book/references", "notebooks/both",
-     "notebooks/claims"],
+     "notebooks/claims", "book/api", "book/drawings", "_modules/repeval/stats/comparison"],
 )  # fmt: skip
 def test_pages_are_quiet_self_contained_and_fit(browser, book, page, width):
     home, *_ = book

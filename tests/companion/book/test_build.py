@@ -13,11 +13,12 @@ import time
 import psutil
 import pytest
 
+import repeval
 from repeval.companion.book import BuildFailed, build
 from repeval.messages import RepevalError
 from repeval.report.format import STAND_IN
 
-from .conftest import CHECKOUT, HOSTILE, make_outcomes, make_share, write_notebook
+from .conftest import CHECKOUT, HOSTILE, lost_sources, make_outcomes, make_share, write_notebook
 
 CRASH = "x = 1\nraise ArithmeticError('the sum is wrong')"
 SLOW = """\
@@ -82,6 +83,34 @@ def test_names_from_data_are_text(book):
     escaped = HOSTILE.replace("<", "&lt;").replace(">", "&gt;")
     assert page.count(escaped) >= 2
     assert "made &lt;i&gt;up" in page
+
+
+def test_figures_and_documented_names_lead_to_their_source(book):
+    html = book[0] / "html"
+    lost, found = lost_sources(html)
+    assert lost == []
+    assert found > len(repeval.__all__)
+    first = (html / "book/index.html").read_text(encoding="utf-8")
+    drawn = "repeval.companion.plots.intervals.two_questions"
+    address = "../_modules/repeval/companion/plots/intervals.html#two_questions"
+    assert f'Drawn by <a href="{address}"><code>{drawn}</code></a>' in first
+    # What the book does not document is named and no more.
+    page = (html / "notebooks/both.html").read_text(encoding="utf-8")
+    assert "Drawn by <code>here.bars</code> from" in page
+
+
+def test_the_package_is_documented_by_its_own_docstrings(book):
+    html = book[0] / "html"
+    page = (html / "book/api.html").read_text(encoding="utf-8")
+    names = set(repeval.__all__) - {"__version__"}
+    shown = re.findall(r'<dt class="[^"]*py" id="repeval\.(\w+)">', page)
+    assert sorted(shown) == sorted(names)
+    assert page.count(">Examples</p>") == len(names)
+    # Only what is documented is published: no module that no public name or figure is from.
+    published = {p.stem for p in html.glob("_modules/repeval/*/*.html")}
+    assert published == {getattr(repeval, name).__module__.split(".")[-1] for name in names} - {
+        "messages"
+    }
 
 
 def test_no_machine_path_is_published(book):
