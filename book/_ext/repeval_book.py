@@ -57,14 +57,16 @@ def list_drawings(app, docname, source):
         drawings = [
             name
             for name, value in vars(family).items()
-            if getattr(value, "__module__", "") == found.name
-            and getattr(value, "__annotations__", {}).get("return") == "Plot"
+            if hasattr(value, "__wrapped__")  # in the style of all figures
+            and value.__module__ == found.name
+            and value.__annotations__.get("return") == "Plot"
         ]
         if not drawings:
             continue
-        title, blocks = family.__doc__.partition("\n")[0].rstrip("."), ["```{eval-rst}"]
-        blocks += [f".. autofunction:: {found.name}.{name}" for name in drawings]
-        parts.append("\n".join([f"## {title}", "", *blocks, "```", ""]))
+        title = found.name.rpartition(".")[2].replace("_", " ").capitalize()
+        lines = [f"## {title}", "", family.__doc__.partition("\n")[0], "", "```{eval-rst}"]
+        lines += [f".. autofunction:: {found.name}.{name}" for name in drawings]
+        parts.append("\n".join([*lines, "```", ""]))
     source[0] = re.sub(r"^% drawings$", lambda _: "\n".join(parts), source[0], flags=re.MULTILINE)
 
 
