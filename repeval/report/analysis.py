@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from repeval._version import __version__
 from repeval.io.checks import checks
-from repeval.messages import KINDS, Notice, RepevalError
-from repeval.report.compute import Answers
+from repeval.io.outcomes import check_names
+from repeval.messages import KINDS, Notice, RepevalError, refused
+from repeval.report.compute import ALL_PAIRS, Answers
 from repeval.report.notices import remarks
 from repeval.report.rows import ConditionPair, Pair, Rank, Settings, Summary, System
 from repeval.report.summary import summarize
@@ -111,10 +112,13 @@ class Analysis:
 
     def pair(self, condition: str, model_a: str, model_b: str) -> Pair:
         """Return the row of a pair, whichever of the two is named first."""
-        names = {model_a, model_b}
-        return next(
-            p for p in self.pairs if p.condition == condition and {p.model_a, p.model_b} == names
-        )
+        names, here = {model_a, model_b}, [s.model for s in self.ranked(condition)]
+        check_names("unknown-model", [model_a, model_b], here)
+        for p in self.pairs:
+            if p.condition == condition and {p.model_a, p.model_b} == names:
+                return p
+        code = "adjacent-only" if len(here) > ALL_PAIRS else "no-common-problems"
+        raise refused(code, f"{model_a!r} and {model_b!r} were not compared.")
 
 
 def analyze(

@@ -4,24 +4,27 @@ import math
 import re
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import repeval
+from repeval.companion.words import sentences as say
 from repeval.report import screen, sentences
 from repeval.report.analysis import analyze
+from repeval.report.summary import summarize
+from repeval.stats import allocation, comparison
 from tests import oracles
 
 
 def pooled_z(passes, trials):
     """z of two systems with these passes in these numbers of runs."""
+    # Two problems each: the first takes half of the runs, and what passes are left.
     a, b = (
-        SimpleNamespace(n_problems=n, n_runs=1, mean=k / n, retry_free=k / n)
+        ([min(k, n // 2), k - min(k, n // 2)], [n // 2, n - n // 2])
         for k, n in zip(passes, trials, strict=True)
     )
-    return sentences.pooled_z(a, b)
+    return comparison.pooled_z(a, b)
 
 
 @pytest.fixture(scope="module")
@@ -46,19 +49,24 @@ def test_pooled_z_of_unequal_numbers_of_runs(passes, trials):
 
 
 @pytest.mark.parametrize(
-    ("interval", "difference", "times"),
-    # Half widths of 4, 6 and 3 points: (4/2)², (6/4)², and never fewer than there are.
-    [((-0.02, 0.06), 0.02, 4.0), ((-0.02, 0.10), 0.04, 2.2), ((-0.005, 0.055), 0.04, 1.0)],
+    ("half", "difference", "times"),
+    # (4/2)², (6/4)², and never fewer than there are.
+    [(0.04, 0.02, 4.0), (0.06, 0.04, 2.25), (0.03, 0.04, 1.0), (0.03, 0.0, math.inf)],
 )
-def test_problems_needed_is_the_square_of_half_over_lead(default, interval, difference, times):
+def test_problems_needed_is_the_square_of_half_over_lead(half, difference, times):
     """A width falls with the root of the problems."""
+    assert allocation.problems_factor(half, difference) == pytest.approx(times, rel=1e-15)
+
+
+def test_the_first_pair_not_told_apart_is_said_with_its_factor(default):
     first, second, *_ = default.adjacent(default.condition)
     told = replace(first, resolved=True)
-    left = replace(second, resolved=False, interval=interval, difference=difference)
-    made = replace(default, pairs=(told, left))
-    text = sentences.problems_needed(made, default.condition)
+    left = replace(second, resolved=False, difference=0.02, problems_factor=3.25)
+    text = say.problems_needed(replace(default, pairs=(told, left)), default.condition)
     assert text.startswith(f"{left.model_a} and {left.model_b}: ")
-    assert f"takes {times:.1f} times the {left.n_problems} problems" in text
+    assert f"takes 3.2 times the {left.n_problems} problems" in text
+    half = (second.interval[1] - second.interval[0]) / 2
+    assert second.problems_factor == pytest.approx((half / second.difference) ** 2)
 
 
 def test_what_would_help_a_pair_by_algebra(tidy):
@@ -105,6 +113,8 @@ def test_what_would_help_a_pair_by_algebra(tidy):
 def test_from_a_single_run_a_difference_narrows_by_its_own_ceiling(default, ceiling, narrower):
     """1 - 1/√ceiling: a half at 4, a fifth at 25/16, all where there is no ceiling."""
     condition = default.condition
-    found = replace(default.summary[condition], max_narrowing=(0.1,) * 3, adjacent_ceiling=ceiling)
+    pair = replace(default.adjacent(condition)[0], ceiling=ceiling)
+    found = summarize(default.ranked(condition), [pair])
+    found = replace(found, max_narrowing=(0.1,) * 3)
     text = sentences.from_one_run(replace(default, summary={condition: found}), condition)
     assert text.endswith(f": 10 % narrower for a score, {narrower} for a difference.")

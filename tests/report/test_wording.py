@@ -13,6 +13,7 @@ from repeval.messages import MESSAGES
 from repeval.report import screen, sentences
 from repeval.report import tables as report_tables
 from repeval.report.analysis import analyze
+from repeval.report.summary import summarize
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +87,8 @@ def test_prices_have_two_digits_and_no_false_advice(default):
     analysis = default
     prices = [sentences.price(p) for p in (0.0342, 1.02, 7.13, 9.97, 70.9, 105.7, 4321)]
     assert prices == ["0.034", "1.0", "7.1", "10.0", "71", "106", "4,321"]
-    spread = replace(analysis.summary["Detailed"], within=(0.05,) * 3, between=(0.2,) * 3)
-    given = replace(analysis, summary={"Detailed": spread})
+    systems = [replace(s, within=0.05, between=0.2) for s in analysis.ranked("Detailed")]
+    given = replace(analysis, summary={"Detailed": summarize(systems, [])})
     text = sentences.allocation_rule(given, "Detailed")
     # R(R+1)/ratio at a ratio of a quarter.
     assert "over 8.0 runs; 5 runs are best from 80 to 120." in text

@@ -99,7 +99,10 @@ class Results:
     @functools.cached_property
     def whole(self) -> Outcomes:
         """The same data before the complete-case rule drops a problem."""
-        return self.outcomes.before or self.outcomes
+        data = self.outcomes.before or self.outcomes
+        if not any(data.missing_runs(*system) for system in data.systems):
+            raise refusal("needs the table with its incomplete problem")
+        return data
 
 
 def published(r: Results) -> pd.DataFrame:

@@ -16,6 +16,7 @@ import pytest
 import repeval
 from repeval.companion.book import BuildFailed, build
 from repeval.companion.book.build import check
+from repeval.companion.book.data import load_data, save_data
 from repeval.companion.book.execute import strip
 from repeval.companion.book.html import csv, table_html
 from repeval.companion.book.notebook import Book
@@ -24,8 +25,6 @@ from repeval.companion.book.stage import (
     fit_toc,
     front_matter,
     keep_passages,
-    load_data,
-    save_data,
     without_conditions,
 )
 from repeval.companion.ledger import Verdict, claims

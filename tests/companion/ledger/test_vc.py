@@ -9,7 +9,6 @@ from repeval.companion.ledger import claims, counts, disagreements, legend, tabl
 from repeval.companion.ledger.entries import differing, errata, fitted
 from repeval.companion.ledger.judge import _FUNCTIONS, FORMULA, _find
 from repeval.companion.ledger.results import Results
-from repeval.io.outcomes import Outcomes
 from repeval.messages import RepevalError
 
 
@@ -158,10 +157,8 @@ def test_another_level_is_refused(analysis, outcomes):
         verdicts(dataclasses.replace(analysis, settings=settings), outcomes)
 
 
-def test_other_rows_of_the_same_systems_leave_section_4_open(analysis, outcomes):
-    source = dataclasses.replace(outcomes.source, sha256="0" * 64)
-    other = dataclasses.replace(outcomes, source=source)
-    assert isinstance(other, Outcomes)
+def test_without_the_incomplete_problem_section_4_stays_open(analysis, outcomes):
+    other = dataclasses.replace(outcomes, before=None)
     by_id = {v.claim.id: v for v in verdicts(analysis, other, "4")}
     assert by_id["vc-s4-judged"].verdict == "not checkable"
     assert "incomplete problem" in by_id["vc-s4-judged"].reason

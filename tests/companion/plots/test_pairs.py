@@ -1,5 +1,4 @@
 import io
-import itertools
 
 import matplotlib as mpl
 import numpy as np
@@ -145,13 +144,14 @@ def test_percent_never_says_all_or_nothing_of_some():
 
 
 def test_pooled_z_is_the_two_proportion_test(default):
-    rows = default.ranked(default.condition)
-    for a, b in itertools.pairwise(rows):
+    scores = {s.model: s for s in default.ranked(default.condition)}
+    for pair in default.adjacent(default.condition):
+        a, b = scores[pair.model_a], scores[pair.model_b]
         n = a.n_problems * a.n_runs
-        counts = [round(a.mean * n), round(b.mean * n)]
-        z, _ = proportions_ztest(counts, [n, n])
+        z, p = proportions_ztest([round(a.mean * n), round(b.mean * n)], [n, n])
         # Counts are whole, so only rounding of the means differs.
-        assert say.pooled_z(a, b) == pytest.approx(z, abs=1e-9)
+        assert pair.pooled.z == pytest.approx(z, abs=1e-9)
+        assert pair.pooled.resolved == (p < 0.05)
 
 
 def test_pooled_z_is_not_for_scores(tidy):
@@ -159,5 +159,5 @@ def test_pooled_z_is_not_for_scores(tidy):
         {"model": m, "problem": p, "run": r, "outcome": 0.1 + 0.2 * r}
         for m in "ab" for p in "xyz" for r in range(2)
     ]  # fmt: skip
-    a, b = repeval.analyze(repeval.load(tidy(rows))).ranked("default")
-    assert say.pooled_z(a, b) is None
+    (pair,) = repeval.analyze(repeval.load(tidy(rows))).pairs
+    assert (pair.pooled.z, pair.pooled.resolved) == (None, None)
