@@ -113,7 +113,7 @@ def moved(before: Any, after: Any, where: str = "") -> Iterator[str]:
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for i, (a, b) in enumerate(zip(before, after, strict=True)):
             yield from moved(a, b, f"{where}[{i}]")
-    elif before != after:
+    elif rounded(before, 12) != rounded(after, 12):
         yield f"{where}: {str(before)[:300]!r} -> {str(after)[:300]!r}"
 
 
@@ -124,13 +124,15 @@ def placeless(value: Any) -> Any:
     return re.sub(r"\brepeval\.(?:\w+\.)*", "", value) if isinstance(value, str) else value
 
 
-def rounded(value: Any) -> Any:
-    """Return a result with its figures to nine digits: libraries differ in the last ones."""
+def rounded(value: Any, digits: int = 9) -> Any:
+    """Return a result with its figures rounded: sums in another order differ in the last digits."""
     if isinstance(value, dict):
-        return {key: rounded(v) for key, v in value.items()}
+        return {key: rounded(v, digits) for key, v in value.items()}
     if isinstance(value, list):
-        return [rounded(v) for v in value]
-    return float(f"{value:.9g}") if isinstance(value, float) else value
+        return [rounded(v, digits) for v in value]
+    if isinstance(value, str) and re.fullmatch(r"-?\d+\.\d{9,}(e-\d+)?", value):
+        value = float(value)
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
 def total(value: Any) -> str:
