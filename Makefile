@@ -10,7 +10,7 @@ export MKL_NUM_THREADS := 1
 SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),1767225600)
 export SOURCE_DATE_EPOCH
 
-.PHONY: book test full bench lint clean
+.PHONY: book test full bench lint dist clean
 
 book: $(STAMP)
 	$(BIN)/repeval build
@@ -31,6 +31,12 @@ bench: $(STAMP)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo --cache-dir _build/.cache/imports
+
+# Wheel and sdist, into dist/.
+dist: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -m hatchling build
 
 clean:
 	rm -rf _build dist

@@ -68,14 +68,43 @@ def test_pip_is_quiet_but_for_errors():
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+def dist(tmp_path_factory):
+    """What `make dist` builds."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (path,) = folder.glob("*.whl")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(dist):
+    (path,) = dist.glob("*.whl")
     with zipfile.ZipFile(path) as archive:
-        archive.extractall(folder / "site")
-    return folder / "site"
+        archive.extractall(dist / "site")
+    return dist / "site"
+
+
+@pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
+def test_what_is_built_installs_and_answers_in_an_empty_folder(kind, dist, tmp_path):
+    (path,) = dist.glob(kind)
+    assert path.name.startswith(f"repeval-{repeval.__version__}")
+    site, work = tmp_path / "site", tmp_path / "work"
+    work.mkdir()
+    install = ["install", "-qq", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", *install, "--target", str(site), str(path)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    answer = [sys.executable, "-m", "repeval", "analyze", "--json", "-"]
+    answers = [
+        subprocess.run(
+            answer, cwd=folder, env={**os.environ, "PYTHONPATH": str(source)},
+            check=True, capture_output=True,
+        ).stdout
+        for folder, source in ((work, site), (ROOT, ROOT))
+    ]  # fmt: skip
+    assert answers[0] == answers[1]
+    assert list(work.iterdir()) == []
 
 
 def test_the_wheel_carries_the_book_and_the_data(wheel):

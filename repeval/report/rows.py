@@ -11,7 +11,7 @@ from typing import Any
 from repeval.stats.comparison import Flips, HalfWidths
 
 Limits = tuple[float | None, float | None] | None
-Spread = tuple[float | None, ...]
+Spread = tuple[float | None, float | None, float | None]
 
 
 @dataclass(frozen=True)

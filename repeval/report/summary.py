@@ -93,7 +93,8 @@ def _spread(rows: Sequence[Any], name: str) -> Spread | None:
     values = _values(rows, name)
     if not values:
         return None
-    return tuple(_shown(name, f(values)) for f in (statistics.median, min, max))
+    middle, low, high = (_shown(name, f(values)) for f in (statistics.median, min, max))
+    return middle, low, high
 
 
 def _median(rows: Sequence[Any], name: str) -> float | None:

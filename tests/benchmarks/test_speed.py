@@ -149,7 +149,7 @@ def test_cost_grows_slowly(timed, n):
 FRESH = """
 import time
 import numpy as np
-from repeval.intervals import interval
+from repeval.stats.intervals import interval
 rng = np.random.default_rng(2606)
 passes = rng.binomial(5, rng.beta(.2, .11, 10**6))
 runs = np.full(10**6, 5)

@@ -1,7 +1,6 @@
 """`analyze`: the figures of the default data, the JSON, determinism, odd data."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +9,7 @@ import pytest
 import repeval
 from repeval.io.outcomes import Outcomes, Source
 from repeval.report.analysis import analyze
+from tests.report.schema import PATH, text
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def default():
 
 @pytest.fixture(scope="module")
 def schema():
-    return json.loads((Path(repeval.__file__).parent / "report/analysis-1.schema.json").read_text())
+    return json.loads(PATH.read_text(encoding="utf-8"))
 
 
 def width(limits):
@@ -112,6 +112,10 @@ def test_optimal_runs_coefficients(default):
 
 
 # The document.
+
+
+def test_the_schema_is_that_of_the_rows():
+    assert PATH.read_text(encoding="utf-8") == text()
 
 
 def test_document_is_valid_and_deterministic(default, schema):
