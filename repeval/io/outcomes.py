@@ -260,6 +260,16 @@ class Outcomes:
         samples = {m: sample.take(np.isin(codes, shared)) for m, (codes, sample) in cells.items()}
         return samples, self._names(shared)
 
+    def ranked(self, condition: str) -> list[str]:
+        """Return the models of a condition, best first, ties by name.
+
+        By their scores on the problems that all of them have, where there are at least two.
+        """
+        samples = self.common(condition)[0] or {
+            m: self.system(m, condition) for m in self.models if self.has(m, condition)
+        }
+        return sorted(samples, key=lambda m: (-samples[m].rate.mean(), m))
+
     def planned_runs(self, model: str, condition: str) -> int:
         """Return the most runs of any problem of the system, errors included."""
         sample = self.system(model, condition)

@@ -101,9 +101,14 @@ class Analysis:
         return next(s for s in self.systems if (s.model, s.condition) == (model, condition))
 
     def ranked(self, condition: str) -> list[System]:
-        """Return the systems of a condition, best first, ties by name."""
+        """Return the systems of a condition, best first, ties by name.
+
+        By their ranks, which are on common problems, where there are ranks.
+        """
+        place = {r.model: r.rank for r in self.ranks if r.condition == condition}
         return sorted(
-            (s for s in self.systems if s.condition == condition), key=lambda s: (-s.mean, s.model)
+            (s for s in self.systems if s.condition == condition),
+            key=lambda s: (place.get(s.model, 0), -s.mean if s.model not in place else 0, s.model),
         )
 
     def adjacent(self, condition: str) -> list[Pair]:

@@ -118,19 +118,26 @@ class Answers:
 
     def pairs(self, condition: str) -> list[Pair]:
         """Compare the models of a condition, best first."""
-        means = {m: self.outcomes.system(m, condition).rate.mean() for m in self.models(condition)}
-        ranked = sorted(means, key=lambda m: (-means[m], m))
+        ranked = self.outcomes.ranked(condition)
         reach = len(ranked) if len(ranked) <= ALL_PAIRS else 2
         couples = [
             (i, j) for i in range(len(ranked)) for j in range(i + 1, min(i + reach, len(ranked)))
         ]
-        named = [((ranked[i], condition), (ranked[j], condition)) for i, j in couples]
+        named = [self.ordered((ranked[i], condition), (ranked[j], condition)) for i, j in couples]
         rows = [
             Pair(condition=condition, model_a=a[0], model_b=b[0],
-                 adjacent=ranked.index(b[0]) - ranked.index(a[0]) == 1, **vars(row))
+                 adjacent=abs(ranked.index(b[0]) - ranked.index(a[0])) == 1, **vars(row))
             for a, b, row in self.differences(named)
         ]  # fmt: skip
         return _adjusted(rows, lambda row: row.adjacent)
+
+    def ordered(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """Return two systems, the better one on their own common problems first."""
+        try:
+            x, y, _ = self.outcomes.pair(a, b)
+        except RepevalError:
+            return a, b
+        return (a, b) if x.rate.mean() >= y.rate.mean() else (b, a)
 
     def condition_pairs(self) -> list[ConditionPair]:
         """Compare the conditions of each model."""
@@ -251,6 +258,7 @@ class Answers:
                 condition=condition,
                 model=model,
                 n_problems=len(problems),
+                mean=float(samples[model].rate.mean()),
                 rank=int(one.rank[i]),
                 rank_interval=(int(one.low[i]), int(one.high[i])),
                 rank_set=(int(one.set_low[i]), int(one.set_high[i])),

@@ -149,11 +149,12 @@ class TwoLevelRank:
 
 @dataclass(frozen=True)
 class Rank:
-    """Rank of a model among the systems of its condition, on their common problems."""
+    """Rank of a model among the systems of its condition, and its score, on common problems."""
 
     condition: str
     model: str
     n_problems: int
+    mean: float
     rank: int
     rank_interval: tuple[int, int]
     rank_set: tuple[int, int]

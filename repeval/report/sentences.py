@@ -59,6 +59,7 @@ def precision(analysis: Analysis, condition: str) -> dict[str, str]:
 def apart(analysis: Analysis, condition: str) -> dict[str, str]:
     """Say how many neighbours are told apart, for both questions."""
     pairs = analysis.adjacent(condition)
+    at_hand = f"these {reach(p.n_problems for p in pairs)} problems"
 
     def told(resolved: list[bool | None]) -> str:
         yes = sum(map(bool, resolved))
@@ -66,7 +67,7 @@ def apart(analysis: Analysis, condition: str) -> dict[str, str]:
         return _no_answer(pairs) if none else f"{yes} apart, {len(resolved) - yes} not"
 
     return {
-        these(analysis, condition): told([p.fixed.resolved for p in pairs]),
+        at_hand: told([p.fixed.resolved for p in pairs]),
         NEW: told([p.resolved for p in pairs]),
     }
 

@@ -38,12 +38,17 @@ CARD = [
 
 def leaderboard(analysis: Analysis, condition: str) -> pd.DataFrame:
     """Return the table of a condition: scores, both intervals, rank set."""
-    sets = {r.model: r.rank_set for r in analysis.ranks if r.condition == condition}
+    ranks = {r.model: r for r in analysis.ranks if r.condition == condition}
+    # Where models had different problems, their order is that on the common ones.
+    differ = {s.model for s in analysis.ranked(condition) if s.model in ranks
+              and s.n_problems > ranks[s.model].n_problems}  # fmt: skip
+    common = f"on {next(iter(ranks.values())).n_problems} common" if differ else "common"
     table = pd.DataFrame(
         {
             "model": s.model + " *" * (s.model in analysis.excluded),
             **_scores(s),
-            "rank": reach(sets[s.model], "-") if s.model in sets else "",
+            common: points(ranks[s.model].mean) if differ else "",
+            "rank": reach(ranks[s.model].rank_set, "-") if s.model in ranks else "",
             "all right": "" if s.retry_free is None else f"{s.retry_free * s.n_problems:.0f}",
         }
         for s in analysis.ranked(condition)
