@@ -14,7 +14,6 @@ from scipy import special
 from repeval.stats import exact
 from repeval.stats.components import filled_noise, paired
 from repeval.stats.intervals import (
-    MANY_CLUSTERS,
     NEEDS_RUNS,
     NO_FLIP,
     Interval,
@@ -118,9 +117,8 @@ def compare(
     groups = as_clusters(clusters, len(pair[0]))
     if name.startswith("fixed"):
         return _fixed(*pair, name, level)
-    # A bootstrap of few clusters is far too sure: with three it is wrong one time in four.
-    few = method == "auto" and groups is not None and groups.max() + 1 < MANY_CLUSTERS
-    if few or name == "clustered_normal":
+    # A bootstrap of few or unequal clusters is far too sure; Monte Carlo only where asked for.
+    if (groups is not None and method == "auto") or name == "clustered_normal":
         return _clustered_normal(*pair, name, level, groups)
     fits = groups is None and exact.is_exact(*pair)
     if method == "exact" and not fits:
@@ -284,7 +282,9 @@ def _clustered_normal(
     squared, df = score_variance(d, groups)
     se, mean = math.sqrt(squared), float(d.mean())
     half = t_quantile(level, df) * se
-    how = "closed form" if math.isinf(df) else f"Student's t, {df:.0f} df, {df + 1:.0f} clusters"
+    how = "closed form"
+    if groups is not None:
+        how = f"Student's t, {df:.1f} df, {groups.max() + 1} clusters"
     limits = Interval(mean - half, mean + half, level, name, "superpopulation", how)
     if se == 0:
         return _comparison(a, b, limits, float(mean > 0), float(mean == 0), len(d))

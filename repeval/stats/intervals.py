@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from repeval.stats import exact
-from repeval.stats.components import Components, components, filled_noise
+from repeval.stats.clusters import effective_number, score_variance
+from repeval.stats.components import Components, components
 from repeval.stats.random_state import as_generator
 from repeval.stats.resampling import as_clusters, rerun_means, resampled_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
@@ -45,8 +46,11 @@ ESTIMANDS = {name: kind.estimand for name, kind in INTERVALS.items()}
 LAWS = ("one_level", "two_level", "fixed_bootstrap")
 NEEDS_BINARY = "needs pass/fail outcomes (see pass_at)"
 NEEDS_RUNS = "not identified: needs two runs of a problem"
-# Below so many clusters Student's t with G-1 degrees of freedom serves.
-MANY_CLUSTERS = 30
+# With fewer problems (or clusters) of the rarer kind, s² says little: take runs as identical.
+FEW = 5
+# Scores whose noise is known with fewer degrees of freedom may hide more (a few large changes):
+# their own noise covers 68-94 %, a bound instead 94 % and more (tests: the coverage grid).
+SCORES_DF = 6
 NO_FLIP = "no problem changed its verdict, so run noise cannot be measured"
 
 
@@ -127,7 +131,10 @@ def interval(
     References
     ----------
     VC Appendix D for the six with letters. `clustered_wilson` is Wilson's interval at the
-    effective sample size; `fixed_t` has Satterthwaite's degrees of freedom.
+    effective sample size m(1-m)/Var, never below N. `fixed_t` has Satterthwaite's degrees of
+    freedom, cut off at 0 and 1; where no run changed anything, or where it is narrower, stands
+    Wilson's interval of all runs, which no run noise exceeds (Hoeffding 1956). Clusters: CR2
+    variance and Student's t, see `repeval.stats.clusters`.
 
     Examples
     --------
@@ -184,25 +191,35 @@ def wilson(rate: float, n: float, level: float) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def score_variance(values: FloatArray, clusters: IntArray | None) -> tuple[float, float]:
-    """Return the variance of a mean over problems and the degrees of freedom to use.
+def fixed_noise(sample: Sample) -> tuple[float, float]:
+    """Return the variance of a score on exactly these problems, and its degrees of freedom.
 
-    Without clusters s²/N and infinite degrees of freedom, the normal interval of the texts;
-    with G clusters the cluster-robust G/(G-1) Σ_g (Σ_i (p_i-μ))²/N², with G-1 below 30.
+    Only problems that were repeated show run noise. Each of them counts with its own v_i/R_i, and
+    for an equal share of the problems that were run once: those are taken to be as noisy as the
+    repeated ones are on average. Both are NaN where nothing was repeated.
     """
-    n = len(values)
-    if clusters is None:
-        return variance(values) / n, math.inf
-    sums = np.bincount(clusters, values - values.mean())
-    g = len(sums)
-    total = float((sums**2).sum()) if np.ptp(sums) > ROUNDING else 0.0
-    return g / (g - 1) * total / n**2, (g - 1 if g < MANY_CLUSTERS else math.inf)
+    repeated = sample.runs > 1
+    known = int(repeated.sum())
+    if not known:
+        return math.nan, math.nan
+    single = (len(sample) - known) / known
+    noise = sample.noise[repeated] * (1 / sample.runs[repeated] + single)
+    return float(noise.sum()) / len(sample) ** 2, satterthwaite(noise)
 
 
 def satterthwaite(noise: FloatArray) -> float:
-    """Return the degrees of freedom of a sum of estimated variances, at least 1."""
-    spread = variance(noise)
-    return max(1.0, 2 * len(noise) * noise.mean() ** 2 / spread) if spread > 0 else math.inf
+    """Return the degrees of freedom of a sum of estimated variances.
+
+    At least 1, at most the number of terms: that they happen to be equal is no knowledge.
+
+    Parameters
+    ----------
+    noise : (n,) float array
+        The terms, one for each problem that was repeated.
+    """
+    n = len(noise)
+    spread = variance(noise) if n > 1 else 0.0
+    return min(max(1.0, 2 * n * noise.mean() ** 2 / spread), n) if spread > 0 else float(n)
 
 
 _Limits = tuple[float, float, str]
@@ -221,18 +238,35 @@ def _clustered_normal(s: Sample, c: Components, level: float, groups: IntArray |
 
 
 def _clustered_wilson(s: Sample, c: Components, level: float, groups: IntArray | None) -> _Limits:
-    if not s.binary:
-        return math.nan, math.nan, NEEDS_BINARY
-    n = len(s)
-    units = n if groups is None else int(groups.max()) + 1
     squared, df = score_variance(s.rate, groups)
-    # With fewer than five problems of the rarer kind s² says little: take runs as identical.
-    rare = min((s.passes < s.runs).sum(), (s.passes > 0).sum())
-    effective = c.mean * (1 - c.mean) / squared if rare >= 5 and squared > 0 else units
-    effective = min(max(effective, units), float(s.runs.sum()))
-    if not math.isinf(df):
-        effective *= (normal_quantile(level) / t_quantile(level, df)) ** 2
+    # What lies in [0, 1] varies most where it is 0 or 1: the effective size is never below this.
+    least = len(s) if groups is None else effective_number(np.bincount(groups))
+    most = float(s.runs.sum()) if s.binary else math.inf
+    effective = c.mean * (1 - c.mean) / squared if squared > 0 and not _few(s, groups) else least
+    effective = min(max(effective, least), most)
+    if groups is not None:
+        effective *= _shrunk(level, df)
+    elif not s.binary:
+        # Scores may vary so little that s² alone decides, and few problems show it roughly.
+        effective = max(least, effective * _shrunk(level, len(s) - 1))
     return *wilson(c.mean, effective, level), f"Wilson at n = {effective:.1f}" + _unit(groups)
+
+
+def _shrunk(level: float, df: float) -> float:
+    """Return (z/t)², by which an effective size shrinks where its variance has few df."""
+    return (normal_quantile(level) / t_quantile(level, df)) ** 2
+
+
+def _few(s: Sample, groups: IntArray | None) -> bool:
+    """Whether the rarer outcome shows in too few problems, or in too few of the clusters."""
+    if s.binary and min((s.passes < s.runs).sum(), (s.passes > 0).sum()) < FEW:
+        return True
+    if s.binary and groups is None:
+        return False
+    # Few that hold nearly all of it are no more than few: parts of unequal size as equal ones.
+    labels = np.arange(len(s)) if groups is None else groups
+    limit = FEW if groups is None else min(FEW, effective_number(np.bincount(groups)) / 2)
+    return any(effective_number(np.bincount(labels, x)) < limit for x in (s.rate, 1 - s.rate))
 
 
 def _fixed_normal(s: Sample, c: Components, level: float, _: IntArray | None) -> _Limits:
@@ -243,11 +277,18 @@ def _fixed_normal(s: Sample, c: Components, level: float, _: IntArray | None) ->
 
 
 def _fixed_t(s: Sample, c: Components, level: float, _: IntArray | None) -> _Limits:
-    if reason := _no_run_noise(c):
-        return math.nan, math.nan, reason
-    df = satterthwaite(filled_noise(s) / s.runs)
-    half = t_quantile(level, df) * math.sqrt(c.fixed_variance)
-    return max(0.0, c.mean - half), min(1.0, c.mean + half), f"Student's t, {df:.1f} df"
+    variance, df = fixed_noise(s)
+    if math.isnan(variance):
+        return math.nan, math.nan, NEEDS_RUNS
+    # Noise of scores in [0, 1] is at most that of coins of the same mean (Hoeffding 1956).
+    n = len(s) * c.runs_harmonic
+    bound = *wilson(c.mean, n, level), f"Wilson at n = {n:.1f}, an upper bound on run noise"
+    half = t_quantile(level, df) * math.sqrt(variance)
+    low, high = max(0.0, c.mean - half), min(1.0, c.mean + half)
+    unknown = variance == 0 or (not s.binary and df < SCORES_DF)
+    if unknown or high - low > bound[1] - bound[0]:
+        return bound
+    return low, high, f"Student's t, {df:.1f} df"
 
 
 _CLOSED = {

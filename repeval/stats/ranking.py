@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from repeval.stats.clusters import cluster_df, score_variance
 from repeval.stats.comparison import compare
-from repeval.stats.intervals import MANY_CLUSTERS, check_options, score_variance, t_quantile
+from repeval.stats.intervals import check_options, t_quantile
 from repeval.stats.random_state import as_generator
 from repeval.stats.resampling import as_clusters, rerun_means, weighted_means, weights
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
@@ -172,8 +173,10 @@ def _rank_sets(
         if known.any():
             centred = draws[:, known] - draws[:, [j]] - observed[known]
             critical = np.quantile((np.abs(centred) / spread[known]).max(axis=1), level)
-            if groups is not None and (g := groups.max() + 1) < MANY_CLUSTERS:
-                critical = max(critical, t_quantile(1 - (1 - level) / (m - 1), g - 1))
+            # Few or unequal clusters say less than they do resampled.
+            if groups is not None:
+                df = cluster_df(np.bincount(groups))
+                critical = max(critical, t_quantile(1 - (1 - level) / (m - 1), df))
             t = observed[known] / spread[known]
             low[j] += (t > critical).sum()
             high[j] -= (t < -critical).sum()

@@ -155,7 +155,8 @@ def test_closed_forms_by_hand() -> None:
     d, n = p - q, len(p)
     v = a[1] / (a[1] - 1) * p * (1 - p) / a[1] + b[1] / (b[1] - 1) * q * (1 - q) / b[1]
     se_new, se_fixed = d.std(ddof=1) / math.sqrt(n), math.sqrt(v.sum()) / n
-    df = 2 * n * v.mean() ** 2 / v.var(ddof=1)
+    # No more than there are problems: equal noise on all of them is no knowledge.
+    df = min(2 * n * v.mean() ** 2 / v.var(ddof=1), n)
     expected = {
         "clustered_normal": (Z * se_new, oracles.NORMAL.cdf(d.mean() / se_new)),
         "fixed_normal": (Z * se_fixed, oracles.NORMAL.cdf(d.mean() / se_fixed)),
@@ -223,21 +224,24 @@ def test_clusters_by_hand() -> None:
     labels = np.arange(60) // 7
     d = a[0] / a[1] - b[0] / b[1]
     sums = np.array([(d - d.mean())[labels == g].sum() for g in range(9)])
+    sizes = np.array([7] * 8 + [4])
     stats = pytest.importorskip("scipy.stats")
-    half = stats.t.ppf(0.975, 8) * math.sqrt(9 / 8 * (sums**2).sum()) / 60
+    # CR2, with the effective number of clusters less one for degrees of freedom.
+    df = 60**2 / (sizes**2).sum() - 1
+    half = stats.t.ppf(0.975, df) * math.sqrt((sums**2 / (1 - sizes / 60)).sum()) / 60
     found = compare(a, b, name="clustered_normal", clusters=labels)
     assert found.interval.width / 2 == pytest.approx(half, rel=1e-9)
-    # The bootstrap of nine clusters has variance (G-1)/G of that, without the t: within 15%.
+    # The bootstrap of nine clusters knows neither CR2 nor t: within 15%.
     drawn = compare(
         a, b, clusters=labels, method="monte-carlo", rng=SEED, n_resamples=20_000
     )  # fmt: skip
     normal = Z * math.sqrt((sums**2).sum()) / 60
     assert drawn.interval.width / 2 == pytest.approx(normal, rel=0.15)
-    # So few clusters are left to Student's t unless resampling is asked for.
+    # Clusters are left to Student's t unless resampling is asked for.
     auto = compare(a, b, clusters=labels)
     assert auto.interval.width / 2 == pytest.approx(half, rel=1e-9)
-    t = d.mean() / (half / stats.t.ppf(0.975, 8))
-    assert auto.p_value == pytest.approx(2 * stats.t.sf(abs(t), 8), rel=1e-9)
+    t = d.mean() / (half / stats.t.ppf(0.975, df))
+    assert auto.p_value == pytest.approx(2 * stats.t.sf(abs(t), df), rel=1e-9)
     assert compare(a, b, name="two_level", clusters=labels).interval.name == "two_level"
 
 

@@ -10,11 +10,18 @@ from hypothesis import given
 
 from repeval.stats.components import components
 from repeval.stats.exact import mean_law
-from repeval.stats.intervals import ESTIMANDS, INTERVALS, Interval, interval, wilson
+from repeval.stats.intervals import (
+    ESTIMANDS,
+    INTERVALS,
+    Interval,
+    fixed_noise,
+    interval,
+    wilson,
+)
 from repeval.stats.sample import as_sample
 from tests import oracles
 from tests.oracles import QUIET, SEED, clean, designs, passes_of
-from tests.samples import beta_binomial_data, mixed_scores, rerun_means, rows_of
+from tests.samples import mixed_scores, rerun_means, rows_of
 
 Z = oracles.NORMAL.inv_cdf(0.975)
 QWEN_PLUS = passes_of([24, 7, 6, 4, 6, 52])
@@ -72,6 +79,7 @@ def test_fixed_t_by_hand() -> None:
     s2 = sum((x - av) ** 2 for x in w) / (n - 1)
     # Statistics note 1.8: nu = 2 N AV² / s²(w).
     df = 2 * n * av**2 / s2
+    assert df < n
     half = stats.t.ppf(0.975, df) * math.sqrt(av / (n * r))
     found = interval(QWEN_PLUS, 5, name="fixed_t")
     mean = 315 / 495
@@ -79,12 +87,57 @@ def test_fixed_t_by_hand() -> None:
     assert f"{df:.1f} df" in found.method
 
 
-def test_fixed_t_stays_in_range() -> None:
-    # A single mixed problem of thirty: nu = 2 N AV²/s²(w) = 2 whatever N is.
-    found = interval(np.r_[np.full(29, 3), 2], 3, name="fixed_t")
-    assert found.high == 1
-    assert "2.0 df" in found.method
-    assert interval([0, 1], 2, name="fixed_t").low == 0
+@given(designs(max_problems=8))
+@QUIET
+def test_fixed_t_exists_wherever_something_was_repeated(design) -> None:
+    """Within [0, 1], and never wider than Wilson's interval of as many coins as there were runs."""
+    passes, runs = design
+    found = interval(passes, runs, name="fixed_t")
+    assert found.exists == (max(runs) > 1)
+    if found.exists:
+        assert 0 <= found.low < found.high <= 1
+        low, high = wilson((passes / runs).mean(), len(runs) / (1 / runs).mean(), 0.95)
+        assert found.width <= high - low + 1e-12
+
+
+def test_fixed_t_of_few_repeated_problems_by_hand() -> None:
+    """Twenty of a hundred problems run twice: their noise stands for all, and is known so well."""
+    stats = pytest.importorskip("scipy.stats")
+    runs = np.r_[np.full(20, 2), np.full(80, 1)]
+    for mixed in (6, 20):
+        passes = np.r_[np.full(mixed, 1), np.full(20 - mixed, 2), np.arange(80) % 2]
+        # v = 2 · 1/4 where mixed; each stands for itself (v/2) and for four single runs (4 v).
+        noise = np.r_[np.full(mixed, 0.5), np.zeros(20 - mixed)] * 4.5
+        spread = noise.var(ddof=1)
+        df = min(20, 2 * 20 * noise.mean() ** 2 / spread) if spread else 20
+        half = stats.t.ppf(0.975, df) * math.sqrt(noise.sum()) / 100
+        found = interval(passes, runs, name="fixed_t")
+        mean = (passes / runs).mean()
+        variance, known = fixed_noise(as_sample(passes, runs))
+        assert variance == pytest.approx(components(passes, runs).fixed_variance, rel=1e-12)
+        assert known == pytest.approx(df, rel=1e-12)
+        bound = wilson(mean, 100 / (runs**-1.0).mean(), 0.95)
+        expected = (mean - half, mean + half)
+        if bound[1] - bound[0] < 2 * half:
+            expected = bound
+        assert limits(found) == pytest.approx(expected, rel=1e-9)
+        assert ("Student" in found.method) is (expected != bound)
+
+
+def test_fixed_t_where_nothing_flipped_is_wilson_on_all_runs() -> None:
+    found = interval([0, 5, 5, 5], 5, name="fixed_t")
+    assert limits(found) == pytest.approx(wilson(0.75, 20, 0.95), **ROUNDING)
+    assert "upper bound" in found.method
+    # Unequal runs: Σ 1/R_i counts, here 4/(1/2 + 1/4 + 1/4 + 1) = 2 runs a problem.
+    found = interval([2, 4, 0, 1], [2, 4, 4, 1], name="fixed_t")
+    assert limits(found) == pytest.approx(wilson(0.75, 8, 0.95), **ROUNDING)
+    # Scores vary less than coins of the same mean.
+    scores = np.array([[0.2, 0.2], [0.9, 0.9], [1, 1]])
+    found = interval(scores, name="fixed_t")
+    assert limits(found) == pytest.approx(wilson(0.7, 6, 0.95), **ROUNDING)
+    # Where a bound is narrower than Student's t, there is no need of Student's t.
+    found = interval([1, 5, 5, 5, 5, 5, 5, 5, 5, 5], 5, name="fixed_t")
+    assert limits(found) == pytest.approx(wilson(0.92, 50, 0.95), **ROUNDING)
 
 
 def test_clustered_wilson_by_hand() -> None:
@@ -113,6 +166,34 @@ def test_clustered_wilson_needs_five_of_the_rarer_kind(flip: bool) -> None:
         low, high = wilson(mean, 60, 0.95)
         low, high = (1 - high, 1 - low) if flip else (low, high)
         assert (limits(found) == pytest.approx((low, high), **ROUNDING)) is by_problem
+
+
+def test_clustered_wilson_of_scores_by_hand() -> None:
+    """Wilson at n = m(1-m)/(s²/N) · (z/t)² with N-1 df, never below N."""
+    stats = pytest.importorskip("scipy.stats")
+    y = mixed_scores()
+    p = np.nanmean(y, axis=1)
+    n, m = len(p), p.mean()
+    effective = m * (1 - m) * n / p.var(ddof=1) * (Z / stats.t.ppf(0.975, n - 1)) ** 2
+    assert effective > n
+    found = interval(y, name="clustered_wilson")
+    # A numerical quantile of t.
+    assert limits(found) == pytest.approx(wilson(m, effective, 0.95), rel=1e-9)
+    # Scores at the ends vary as much as pass and fail; nearly equal ones may be very sure.
+    ends = interval(np.repeat([[0.001], [1.0]], 20, axis=0), name="clustered_wilson")
+    assert limits(ends) == pytest.approx(wilson(0.5005, 40, 0.95), **ROUNDING)
+    close = interval(0.5 + 0.001 * np.arange(40.0)[:, None] / 39, name="clustered_wilson")
+    assert close.width < 0.0003
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_few_scores_that_hold_nearly_all_of_the_rarer_kind(flip: bool) -> None:
+    """What was lost is lost on three problems: as many as say nothing about how much varies."""
+    y = np.full((40, 1), 0.999)
+    y[:3] = 0.2
+    y = 1 - y if flip else y
+    found = interval(y, name="clustered_wilson")
+    assert limits(found) == pytest.approx(wilson(y.mean(), 40, 0.95), **ROUNDING)
 
 
 @pytest.mark.parametrize("n", [2, 30, 99])
@@ -266,24 +347,7 @@ def test_published_widths() -> None:
     assert median(over_fixed) == pytest.approx(1.964, abs=5e-4)
 
 
-# ---- coverage ---------------------------------------------------------------------------------
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("mean", [0.5, 0.8, 0.95])
-@pytest.mark.parametrize("rho", [0.1, 0.6, 0.95])
-@pytest.mark.parametrize("n", [30, 100])
-@pytest.mark.parametrize("runs", [2, 5])
-def test_clustered_wilson_covers(mean: float, rho: float, n: int, runs: int) -> None:
-    """Statistics note 5.11: 93.5-98.5% of 4,000 data sets."""
-    rng = np.random.default_rng([SEED, round(100 * mean), round(100 * rho), n, runs])
-    hits = 0
-    for _ in range(4000):
-        passes = beta_binomial_data(rng, mean, rho, n, runs)
-        low, high = limits(interval(passes, runs, name="clustered_wilson"))
-        hits += low <= mean <= high
-    # Three standard errors, sqrt(.95 · .05/4000) = .34 points each, on the band of the note.
-    assert 0.935 - 0.0103 <= hits / 4000 <= 0.985 + 0.0103
+# ---- one sample, two forms -------------------------------------------------------------------
 
 
 def test_array_and_counts_give_the_same_interval() -> None:
