@@ -285,7 +285,7 @@ def _fixed_t(s: Sample, c: Components, level: float, _: IntArray | None) -> _Lim
     bound = *wilson(c.mean, n, level), f"Wilson at n = {n:.1f}, an upper bound on run noise"
     half = t_quantile(level, df) * math.sqrt(variance)
     low, high = max(0.0, c.mean - half), min(1.0, c.mean + half)
-    unknown = variance == 0 or (not s.binary and df < SCORES_DF)
+    unknown = half < ROUNDING or (not s.binary and df < SCORES_DF)
     if unknown or high - low > bound[1] - bound[0]:
         return bound
     return low, high, f"Student's t, {df:.1f} df"

@@ -135,6 +135,14 @@ def test_fixed_t_where_nothing_flipped_is_wilson_on_all_runs() -> None:
     scores = np.array([[0.2, 0.2], [0.9, 0.9], [1, 1]])
     found = interval(scores, name="fixed_t")
     assert limits(found) == pytest.approx(wilson(0.7, 6, 0.95), **ROUNDING)
+    # Rounding is no noise, and two of forty scores that change are too few to tell.
+    for step in (0.0, 1e-17, 0.1):
+        scores = np.repeat([[0.3, 0.3]], 40, axis=0)
+        scores[:2, 1] += step
+        found = interval(scores, name="fixed_t")
+        assert limits(found) == pytest.approx(wilson(scores.mean(), 80, 0.95), **ROUNDING)
+    scores[:, 1] += np.where(np.arange(40) % 2, 0.1, -0.1)
+    assert interval(scores, name="fixed_t").method.startswith("Student's t")
     # Where a bound is narrower than Student's t, there is no need of Student's t.
     found = interval([1, 5, 5, 5, 5, 5, 5, 5, 5, 5], 5, name="fixed_t")
     assert limits(found) == pytest.approx(wilson(0.92, 50, 0.95), **ROUNDING)
