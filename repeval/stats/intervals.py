@@ -280,7 +280,8 @@ def _fixed_t(s: Sample, c: Components, level: float, _: IntArray | None) -> _Lim
     variance, df = fixed_noise(s)
     if math.isnan(variance):
         return math.nan, math.nan, NEEDS_RUNS
-    # Noise of scores in [0, 1] is at most that of coins of the same mean (Hoeffding 1956).
+    # Noise of scores in [0, 1] is at most that of coins of the same mean (Hoeffding 1956): where
+    # runs are equal for certain, else if problems of more runs are no easier or harder.
     n = len(s) * c.runs_harmonic
     bound = *wilson(c.mean, n, level), f"Wilson at n = {n:.1f}, an upper bound on run noise"
     half = t_quantile(level, df) * math.sqrt(variance)
