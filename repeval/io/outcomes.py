@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import difflib
 import functools
 import gzip
@@ -314,9 +315,16 @@ class Outcomes:
             known = ", ".join(self.labels.columns) or "none"
             what = f"There is no label column {column!r}. Label columns: {known}."
             raise refused("unknown-label", what)
-        values = self.labels[column]
-        groups = {value: values.index[values == value] for value in dict.fromkeys(values)}
-        return {value: self._subset(problem=problems) for value, problems in groups.items()}
+        values, parts = self.labels[column], {}
+        for value in dict.fromkeys(values):
+            part = self._subset(problem=values.index[values == value])
+            if self.before:
+                # The rule may have left out whole problems of this value.
+                whole = self.before.labels[column]
+                before = self.before._subset(problem=whole.index[whole == value])
+                part = dataclasses.replace(part, before=before)
+            parts[value] = part
+        return parts
 
     def to_csv(self, path: str | Path) -> None:
         """Write the canonical table, labels included, as `load` reads it back.

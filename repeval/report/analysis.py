@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from repeval._version import __version__
 from repeval.io.checks import checks
 from repeval.io.outcomes import check_names
-from repeval.messages import KINDS, Notice, RepevalError, refused
+from repeval.messages import KINDS, Notice, RepevalError, refused, some
 from repeval.report.compute import ALL_PAIRS, Answers
 from repeval.report.notices import remarks
 from repeval.report.rows import ConditionPair, Pair, Rank, Settings, Summary, System
@@ -97,8 +97,15 @@ class Analysis:
         return pd.json_normalize([asdict(row) for row in getattr(self, rows)])
 
     def system(self, model: str, condition: str) -> System:
-        """Return the row of one system."""
-        return next(s for s in self.systems if (s.model, s.condition) == (model, condition))
+        """Return the row of one system; a name that is not in the data is refused."""
+        found = {(s.model, s.condition): s for s in self.systems}
+        if (model, condition) not in found:
+            check_names("unknown-condition", [condition], list(self.summary))
+            check_names("unknown-model", [model], [s.model for s in self.systems])
+            where = some(c for m, c in found if m == model)
+            what = f"{model!r} has no outcome under condition {condition!r}, but under {where}."
+            raise RepevalError("unknown-model", what)
+        return found[model, condition]
 
     def ranked(self, condition: str) -> list[System]:
         """Return the systems of a condition, best first, ties by name.
@@ -117,12 +124,11 @@ class Analysis:
 
     def pair(self, condition: str, model_a: str, model_b: str) -> Pair:
         """Return the row of a pair, whichever of the two is named first."""
-        names, here = {model_a, model_b}, [s.model for s in self.ranked(condition)]
-        check_names("unknown-model", [model_a, model_b], here)
+        names = {self.system(m, condition).model for m in (model_a, model_b)}
         for p in self.pairs:
             if p.condition == condition and {p.model_a, p.model_b} == names:
                 return p
-        code = "adjacent-only" if len(here) > ALL_PAIRS else "no-common-problems"
+        code = "adjacent-only" if len(self.ranked(condition)) > ALL_PAIRS else "no-common-problems"
         raise refused(code, f"{model_a!r} and {model_b!r} were not compared.")
 
 

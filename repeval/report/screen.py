@@ -70,7 +70,7 @@ def one_screen(
         moved += differ
     if groups:
         below = ["macro: every group counts the same; micro: every problem does."]
-        if alone := sorted(set(outcomes.labels[by]) - set(groups)):
+        if alone := sorted(set((outcomes.before or outcomes).labels[by]) - set(groups)):
             below.append(f"Left out, with fewer than two problems: {', '.join(alone)}.")
         table = report_tables.group_table(analysis, groups, by or "", condition)
         sections.append(Section(f"ONE ANSWER FOR EACH {by}", {}, below, table))

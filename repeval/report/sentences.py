@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from repeval.report import summary
 from repeval.report.format import (
     NEEDS_CHANGE,
     NEEDS_RUNS,
@@ -24,7 +25,7 @@ from repeval.report.format import (
     reach,
     signed_limits,
 )
-from repeval.report.summary import shown_interval, width
+from repeval.report.summary import width
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
@@ -51,8 +52,8 @@ def precision(analysis: Analysis, condition: str) -> dict[str, str]:
     """Say how sure a score is, for both questions."""
     rows = analysis.ranked(condition)
     return {
-        these(analysis, condition): half_widths(rows, "fixed_t", _no_answer(rows)),
-        NEW: half_widths(rows, shown_interval(rows[0])),
+        these(analysis, condition): half_widths(rows, summary.THESE, NEEDS_RUNS),
+        NEW: half_widths(rows, summary.NEW),
     }
 
 

@@ -10,7 +10,10 @@ from typing import Any
 from repeval.report.rows import BreakEven, Pair, Spread, Summary, System
 from repeval.stats.allocation import break_even
 
-__all__ = ["shown_interval", "summarize", "width"]
+__all__ = ["NEW", "THESE", "summarize", "width"]
+
+#: The intervals that people are shown, for new problems and for these.
+NEW, THESE = "clustered_wilson", "fixed_t"
 
 
 def summarize(systems: Sequence[System], pairs: Sequence[Pair]) -> Summary:
@@ -18,9 +21,8 @@ def summarize(systems: Sequence[System], pairs: Sequence[Pair]) -> Summary:
     within, between = _spread(systems, "within"), _spread(systems, "between")
     ceiling, remaining = _median(pairs, "ceiling"), _median(pairs, "remaining_narrowing")
     ratio = within[0] / between[0] or None if within and between and between[0] > 0 else None
-    ratios = [
-        s.within / s.between if s.between > 0 else math.inf for s in systems if s.within is not None
-    ]
+    varied = [s for s in systems if s.within is not None and (s.within or s.between > 0)]
+    ratios = [s.within / s.between if s.between > 0 else math.inf for s in varied]
     runs = {s.n_runs for s in systems}
     repeated = next(iter(runs)) if len(runs) == 1 and runs != {1} else None
     return Summary(
@@ -50,13 +52,8 @@ def summarize(systems: Sequence[System], pairs: Sequence[Pair]) -> Summary:
         best_between=(break_even(ratio, repeated - 1), break_even(ratio, repeated))
         if ratio and repeated
         else None,
-        over_pooled=(_over_pooled(systems, None), _over_pooled(systems, "fixed_t")),
+        over_pooled=(_over_pooled(systems, NEW), _over_pooled(systems, THESE)),
     )
-
-
-def shown_interval(system: System) -> str:
-    """Name the interval for new problems that people are shown."""
-    return "clustered_wilson" if system.intervals["clustered_wilson"] else "clustered_normal"
 
 
 def width(system: System, name: str) -> float | None:
@@ -65,9 +62,9 @@ def width(system: System, name: str) -> float | None:
     return limits and limits[1] - limits[0]
 
 
-def _over_pooled(systems: Sequence[System], name: str | None) -> float | None:
-    """Return the median width of an interval (the shown one) over that of the pooled interval."""
-    pairs = [(width(s, name or shown_interval(s)), width(s, "pooled_wilson")) for s in systems]
+def _over_pooled(systems: Sequence[System], name: str) -> float | None:
+    """Return the median width of an interval over that of the pooled interval."""
+    pairs = [(width(s, name), width(s, "pooled_wilson")) for s in systems]
     ratios = [a / b for a, b in pairs if a is not None and b is not None]
     return statistics.median(ratios) if ratios else None
 

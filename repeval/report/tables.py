@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from repeval.report import summary
 from repeval.report.format import (
     NEW,
     NOT_SHOWN,
@@ -22,7 +23,6 @@ from repeval.report.format import (
     signed_limits,
 )
 from repeval.report.sentences import these
-from repeval.report.summary import shown_interval
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
@@ -152,8 +152,8 @@ def condition_table(analysis: Analysis, most: int = 60) -> pd.DataFrame:
 
 
 def _scores(s: System) -> dict[str, str]:
-    new = limits(s.intervals[shown_interval(s)])
-    return {"score": points(s.mean), "these": limits(s.intervals["fixed_t"]), "new ones": new}
+    these, new = (limits(s.intervals[name]) for name in (summary.THESE, summary.NEW))
+    return {"score": points(s.mean), "these": these, "new ones": new}
 
 
 def _form(value: float | None, form: str = ".4f", unknown: str = NOT_SHOWN) -> str:

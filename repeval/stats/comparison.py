@@ -201,8 +201,8 @@ def half_widths(half: float, aleatoric_share: float) -> HalfWidths:
 def pooled_z(a: Any, b: Any) -> float:
     """Return z of the two-proportion test that counts all runs as independent.
 
-    NaN for scores, and where every run passed or every run failed. For reference: it is right for
-    neither question.
+    NaN for scores, and where every run passed or every run failed. As everywhere, a proportion is
+    the mean of pass rates. For reference: it is right for neither question.
 
     References
     ----------
@@ -211,12 +211,11 @@ def pooled_z(a: Any, b: Any) -> float:
     first, second = paired(a, b)
     if not (first.binary and second.binary):
         return math.nan
-    passes = np.array([first.passes.sum(), second.passes.sum()])
     runs = np.array([first.runs.sum(), second.runs.sum()])
-    share = passes.sum() / runs.sum()
+    means = np.array([first.rate.mean(), second.rate.mean()])
+    share = means @ runs / runs.sum()
     variance = share * (1 - share) * (1 / runs).sum()
-    p, q = passes / runs
-    return float((p - q) / math.sqrt(variance)) if variance > 0 else math.nan
+    return float((means[0] - means[1]) / math.sqrt(variance)) if variance > 0 else math.nan
 
 
 def minimum_detectable(variance: float, level: float, power: float = POWER) -> float:

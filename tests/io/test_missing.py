@@ -75,3 +75,26 @@ def test_whole_data_are_left_alone(tmp_path):
     data = load(tmp_path / "a.csv")
     assert (data.system("a", "default").runs == 3).all()
     assert "adaptive-stopping" not in {n.code for n in (*data.notices, *checks(data))}
+
+
+def test_what_a_rule_left_out_comes_with_the_outcomes(tmp_path):
+    rows = [
+        {"model": m, "problem": f"q{i:02d}", "family": "xyz"[i // 4], "run": r, "outcome": r % 2}
+        for m in "ab" for i in range(12) for r in range(2)
+        # Model b lacks a run of two problems of x, and of all of z.
+        if not (m == "b" and r and (i < 2 or i >= 8))
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    assert load(tmp_path / "a.csv").before is None
+    data = load(tmp_path / "a.csv", missing="drop-problem")
+    assert (len(data.problems), len(data.before.problems)) == (6, 12)
+    assert data.before.policy.missing == "keep"
+    assert len(data.before.frame) == len(rows)
+    parts = data.split_by("family")
+    assert {v: len(part.problems) for v, part in parts.items()} == {"x": 2, "y": 4}
+    assert {v: len(part.before.problems) for v, part in parts.items()} == {"x": 4, "y": 4}
+    chosen = data.select(models=["b"])
+    assert len(chosen.before.frame) == 24 - 6
+    filled = load(tmp_path / "a.csv", missing="fail")
+    assert len(filled.frame) == 48
+    assert len(filled.before.frame) == len(rows)

@@ -8,7 +8,10 @@ import pytest
 
 import repeval
 from repeval.io.outcomes import Outcomes, Source
+from repeval.report import rows
 from repeval.report.analysis import analyze
+from repeval.stats.comparison import pooled_z
+from repeval.stats.sample import as_sample
 from tests.report.schema import PATH, text
 
 
@@ -322,3 +325,42 @@ def test_real_composite_key(shared):
     data = repeval.load(path, columns=["problem=task+problem"])
     assert round(analyze(data).systems[0].ceiling, 4) == 1.5156
     assert round(analyze(data.split_by("task")["navigate"]).systems[0].ceiling, 4) == 2.1141
+
+
+def test_rows_that_are_not_there_are_refused_by_name(tidy):
+    rows = [
+        {"model": m, "condition": c, "problem": f"q{i}", "run": r, "outcome": (i + r) % 2}
+        for m, c in (("a", "x"), ("b", "x"), ("a", "y"), ("c", "y")) for i in range(9)
+        for r in range(2)
+    ]  # fmt: skip
+    found = analyze(repeval.load(tidy(rows)), n_resamples=50)
+    assert found.pair("x", "b", "a").n_problems == 9
+    for names, said in (
+        (("z", "a", "b"), "no condition 'z'"),
+        (("x", "a", "d"), "no model 'd'"),
+        (("x", "a", "c"), "'c' has no outcome under condition 'x', but under y"),
+        (("x", "a", "a"), "'a' and 'a' were not compared"),
+    ):
+        with pytest.raises(repeval.RepevalError, match=said):
+            found.pair(*names)
+    with pytest.raises(repeval.RepevalError, match="no model 'd'"):
+        found.system("d", "x")
+
+
+def test_a_price_is_that_of_the_systems_that_varied():
+    always = np.full((2, 20), 3)
+    (found,) = analyze(outcomes(always, 3)).summary.values()
+    assert found.break_even == rows.BreakEven(None, None, None)
+    mixed = np.stack([np.full(20, 3), np.arange(20) % 4])
+    (found,) = analyze(outcomes(mixed, 3)).summary.values()
+    c = repeval.components(np.arange(20) % 4, 3)
+    assert found.break_even.median_of_ratios == pytest.approx(2 * c.between / c.within)
+
+
+def test_the_pooled_test_goes_by_the_same_scores_as_the_row():
+    """With unequal runs the share of all runs may point the other way."""
+    a = as_sample(([1] * 9 + [0] * 9, [1] * 9 + [40] * 9))
+    b = as_sample(([0] * 9 + [20] * 9, [1] * 9 + [80] * 9))
+    assert a.passes.sum() / a.runs.sum() < b.passes.sum() / b.runs.sum()
+    assert a.rate.mean() > b.rate.mean()
+    assert pooled_z(a, b) > 0

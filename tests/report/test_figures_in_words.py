@@ -18,12 +18,8 @@ from tests import oracles
 
 
 def pooled_z(passes, trials):
-    """z of two systems with these passes in these numbers of runs."""
-    # Two problems each: the first takes half of the runs, and what passes are left.
-    a, b = (
-        ([min(k, n // 2), k - min(k, n // 2)], [n // 2, n - n // 2])
-        for k, n in zip(passes, trials, strict=True)
-    )
+    """z of two systems with these passes in these numbers of runs, R the same for a system."""
+    a, b = (([k - k // 2, k // 2], [n // 2, n // 2]) for k, n in zip(passes, trials, strict=True))
     return comparison.pooled_z(a, b)
 
 

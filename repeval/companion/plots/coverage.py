@@ -106,9 +106,8 @@ def hits(study: pd.DataFrame) -> str:
 
 def unchanged(study: pd.DataFrame) -> str:
     """Say in how many data sets no verdict changed."""
-    n = study["datasets"].max()
-    has = study[study["interval"] == "fixed_t"].set_index("model")["datasets"]
-    told = [f"{n - k} of {n:,} data sets of {model}" for model, k in has.items() if k < n]
+    n, of = study["datasets"].max(), study.drop_duplicates("model").set_index("model")["unchanged"]
+    told = [f"{k} of {n:,} data sets of {model}" for model, k in of.items() if k]
     return f"No verdict changes between runs in {' and '.join(told) or 'none of the data sets'}."
 
 

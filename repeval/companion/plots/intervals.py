@@ -9,9 +9,9 @@ import pandas as pd
 
 from repeval.companion.plots import style
 from repeval.companion.plots.style import Plot
-from repeval.report import sentences
+from repeval.report import sentences, summary
 from repeval.report.format import count
-from repeval.report.summary import shown_interval, width
+from repeval.report.summary import width
 from repeval.stats.intervals import INTERVALS
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def two_questions(analysis: Analysis, condition: str) -> Plot:
     ranked = analysis.ranked(condition)
     shown = ranked[: style.MOST]
     lines = (
-        ("fixed_t", "these problems", style.THESE, 6, -0.05),
-        (shown_interval(shown[0]), "new ones like them", style.NEW, 2.2, -0.05),
+        (summary.THESE, "these problems", style.THESE, 6, -0.05),
+        (summary.NEW, "new ones like them", style.NEW, 2.2, -0.05),
         ("pooled_wilson", "all runs as independent", style.GREY, 1.6, 0.27),
     )
     data = pd.DataFrame(
@@ -117,9 +117,9 @@ def widths(analysis: Analysis, condition: str) -> Plot:
     style.log_axis(axes, min(0.45, low / 1.15), max(2.2, high * 1.15))
     letter = INTERVALS[base].letter
     axes.set_xlabel(f"width, where {letter} has 1")
-    new = "clustered_wilson" if "clustered_wilson" in wide else "clustered_normal"
-    text = f"For new problems the median width is {middle[new]:.2f} times that of {letter}"
-    text += f", for these problems {middle['fixed_t']:.2f} times." if "fixed_t" in wide else "."
+    text = f"For new problems the median width is {middle[summary.NEW]:.2f} times that of {letter}"
+    these = middle.get(summary.THESE)
+    text += "." if these is None else f", for these problems {these:.2f} times."
     fixed = [name for name in wide if INTERVALS[name].estimand == "fixed"]
     blue = ", these problems blue" if fixed else ""
     if missing := len(names) - len(middle):

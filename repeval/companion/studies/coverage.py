@@ -63,9 +63,9 @@ def rows(
     -------
     list of dict
         One for each interval and method (``monte-carlo``: the bootstrap of VC; ``exact``: its limit
-        for endless resamples): `datasets` that have the interval; how many of them cover the mean
-        of the Beta, `mu`, and that of their own problems' probabilities, `pbar`; the mean `width`
-        and its standard error.
+        for endless resamples): `datasets`; in how many no verdict changed, `unchanged`; how many
+        cover the mean of the Beta, `mu`, and that of their own problems' probabilities, `pbar`; the
+        mean `width` and its standard error.
 
     Notes
     -----
@@ -80,15 +80,17 @@ def rows(
     model, problems, runs, alpha, beta = task
     rng = keyed_generator(seed, "coverage", model)
     p = rng.beta(alpha, beta, (datasets, problems))
-    found = [limits(passes, runs, resamples, rng) for passes in rng.binomial(runs, p)]
+    drawn = rng.binomial(runs, p)
+    found = [limits(passes, runs, resamples, rng) for passes in drawn]
     mu, pbar = alpha / (alpha + beta), p.mean(axis=1)
     what = {"model": model, "icc": 1 / (1 + alpha + beta), "problems": problems, "runs": runs}
+    what["unchanged"] = int(((drawn == 0) | (drawn == runs)).all(axis=1).sum())
     table = []
     for name, method in found[0]:
         low, high = np.array([each[name, method] for each in found]).T
         inside, ends = covering(low, high, mu)
         own = {"mu": inside + ends, "ends": ends, "pbar": sum(covering(low, high, pbar))}
-        wide = (high - low)[~np.isnan(low)]
+        wide = high - low
         size = {"width": wide.mean(), "width_se": wide.std(ddof=1) / np.sqrt(len(wide))}
         row = {**what, "interval": name, "method": method, "datasets": len(wide), **own, **size}
         table.append(row)
@@ -107,7 +109,7 @@ def limits(
 ) -> dict[tuple[str, str], tuple[float, float]]:
     """Return the limits of every interval by its name and method.
 
-    Where no verdict changed between runs, the procedures of VC give a point and `fixed_t` nothing.
+    Where no verdict changed between runs, the procedures of VC give a point.
     """
     # Problems with equal passes are exchangeable: only their number is drawn.
     k, counts = np.arange(runs + 1), np.bincount(passes, minlength=runs + 1)
@@ -122,7 +124,7 @@ def limits(
     sample = from_counts(passes, runs)
     for name in ESTIMANDS:
         i = interval(sample, name=name, level=LEVEL)
-        ends = (i.low, i.high) if i.exists or name == "fixed_t" else (passes.sum() / size,) * 2
+        ends = (i.low, i.high) if i.exists else (passes.sum() / size,) * 2
         found[name, "exact" if name in totals else "closed form"] = ends
         if name in totals:
             found[name, "monte-carlo"] = tuple(np.quantile(totals[name] / size, [tail, 1 - tail]))

@@ -42,14 +42,14 @@ def test_the_caption_gives_the_range_of_each_kind(table):
 
 def test_sentences_follow_the_table(table):
     assert "25 data sets of 99 problems with 5 runs" in coverage.setting(table)
-    all_have = table.assign(datasets=25)
-    assert coverage.unchanged(all_have).endswith("in none of the data sets.")
-    last = all_have.index[all_have["interval"] == "fixed_t"][-1]
-    all_have.loc[last, "datasets"] = 23
-    assert coverage.unchanged(all_have).endswith(f"in 2 of 25 data sets of {study.MODELS[-1]}.")
-    all_have.loc[last, ["ends", "datasets"]] = 5, 10
+    made = table.assign(unchanged=0)
+    assert coverage.unchanged(made).endswith("in none of the data sets.")
+    made.loc[made["model"] == study.MODELS[-1], "unchanged"] = 2
+    assert coverage.unchanged(made).endswith(f"in 2 of 25 data sets of {study.MODELS[-1]}.")
+    last = made.index[made["interval"] == "fixed_t"][-1]
+    made.loc[last, ["ends", "datasets"]] = 5, 10
     text = f"fixed_t, in 50.0 % of the data sets of {study.MODELS[-1]}."
-    assert coverage.hits(all_have).endswith(text.replace("fixed_t", INTERVALS["fixed_t"].words))
+    assert coverage.hits(made).endswith(text.replace("fixed_t", INTERVALS["fixed_t"].words))
 
 
 def test_drawn_and_exact_are_compared_row_by_row(table):

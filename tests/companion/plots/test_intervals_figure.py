@@ -37,7 +37,7 @@ def test_one_run_has_no_interval_for_these_problems():
     assert set(plot.data["interval"]) == {"clustered_wilson", "pooled_wilson"}
     assert "these problems," not in plot.alt
     assert "blue" not in intervals.widths(analysis, "default").caption
-    assert "needs two runs of a problem, and a verdict that changed" in plot.caption
+    assert "on these 30 problems: needs two runs of a problem; on" in plot.caption
 
 
 def test_widths_are_relative_to_pooling():
@@ -54,7 +54,7 @@ def test_widths_are_relative_to_pooling():
 def test_scores_are_compared_with_the_normal_interval():
     _, analysis = analysed("scores")
     plot = intervals.widths(analysis, "default")
-    assert "2 of the 8 intervals do not exist" in plot.caption
+    assert f"1 of the {len(INTERVALS)} intervals do not exist" in plot.caption
     assert (plot.data.loc[plot.data["interval"] == "clustered_normal", "relative_width"] == 1).all()
 
 
