@@ -90,7 +90,7 @@ def compare(
     Parameters
     ----------
     a, b
-        See `repeval.as_sample`; pass counts as a pair (passes, runs).
+        See `repeval.as_sample`; give passes and runs as one pair, (passes, runs).
     name : str
         For new problems `one_level` (the law to use), `two_level` (the paper's; it counts
         run noise twice) or `clustered_normal`; for exactly these `fixed_normal`, `fixed_t`.
