@@ -14,7 +14,9 @@ from scipy import special
 from repeval.stats import exact_icc
 from repeval.stats.components import components, filled_noise
 from repeval.stats.exact import CDF_TOLERANCE
-from repeval.stats.intervals import NEEDS_RUNS, check_options, normal_quantile
+from repeval.stats.intervals import NEEDS_RUNS, NO_FLIP, check_options, normal_quantile
+from repeval.stats.noise_share import noise_share, share_iccs
+from repeval.stats.profile import icc_limits
 from repeval.stats.random_state import DEFAULT_SEED, as_generator, keyed_generator
 from repeval.stats.resampling import as_clusters, resampled_means, shifted_levels, weighted_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
@@ -25,6 +27,7 @@ PAIR_BATCH = 1000
 MANY_PROBLEMS = 5000
 # From so many problems on the log-delta interval covers as well as resampling.
 DELTA_FROM = 500
+NOTHING_VARIED = "nothing varied"
 
 
 @dataclass(frozen=True)
@@ -36,20 +39,24 @@ class CeilingInterval:
     low, high : float
         Limits of the ceiling; `high` is infinite where the data set no upper limit.
     icc_low, icc_high : float
-        Limits of the ICC; unclipped, so `icc_low` may be negative.
+        Limits of the ICC; those of resampling are unclipped, so `icc_low` may be negative.
     undefined : float
-        Share of resamples with σ_b² <= 0, whose ceiling counts as infinite.
+        Share of resamples with σ_b² <= 0, whose ceiling counts as infinite; NaN for a profile.
     level : float
-    kind : {"percentile", "bca", "log-delta"}
+    kind : {"profile", "percentile", "bca", "log-delta"}
     method : str
+        How it was computed; where both limits are NaN, why there are none.
 
     Examples
     --------
-    Some resamples of so few problems have no difficulty spread:
+    Six problems leave the ICC wide open; some resamples of them have no difficulty spread:
 
     >>> import repeval
     >>> limits = repeval.ceiling_interval([3, 3, 0, 1, 2, 0], 3)
-    >>> round(limits.icc_low, 3), round(limits.icc_high, 3), round(limits.undefined, 3)
+    >>> round(limits.icc_low, 3), round(limits.icc_high, 3), limits.method
+    (0.041, 0.914, 'beta-binomial likelihood')
+    >>> drawn = repeval.ceiling_interval([3, 3, 0, 1, 2, 0], 3, kind="percentile")
+    >>> round(drawn.icc_low, 3), round(drawn.icc_high, 3), round(drawn.undefined, 3)
     (-0.071, 1.0, 0.059)
     """
 
@@ -64,20 +71,23 @@ class CeilingInterval:
 
 
 def ceiling_interval(
-    outcomes: Any, runs: ArrayLike | None = None, *, kind: str = "percentile", **options: Any
+    outcomes: Any, runs: ArrayLike | None = None, *, kind: str = "profile", **options: Any
 ) -> CeilingInterval:
-    """Return the problem-bootstrap interval of the ceiling 1 + μ_w/σ_b².
+    """Return the interval of the ceiling 1 + μ_w/σ_b².
 
     Parameters
     ----------
     outcomes, runs
         See `repeval.as_sample`.
-    kind : {"percentile", "bca"}
-        The paper's percentile interval, or bias-corrected and accelerated on the same law.
+    kind : {"profile", "percentile", "bca"}
+        Profile likelihood: of the beta-binomial model for 0/1 outcomes, where it is defined as
+        soon as a problem has two runs; of a normal two-level model for scores, and for clusters,
+        between which the variance then is. Or from resampled problems the paper's percentile
+        interval, or bias-corrected and accelerated on the same law.
     **options
-        level, method, n_resamples, rng and clusters as in `repeval.interval`. "auto" is exact
-        for 0/1 outcomes with equal R and fewer than 2 million lattice points; beyond 500
-        problems, where there is no exact law, it is the log-delta interval.
+        level and clusters as in `repeval.interval`; for resampling also its method, n_resamples
+        and rng. "auto" is exact for 0/1 outcomes with equal R and fewer than 2 million lattice
+        points; beyond 500 problems, where there is no exact law, it is the log-delta interval.
 
     References
     ----------
@@ -85,15 +95,17 @@ def ceiling_interval(
 
     Examples
     --------
-    Six problems set no upper limit, 120 like them do:
+    Six problems say little, 120 like them much more; the paper's interval has no upper limit:
 
     >>> import repeval
     >>> few = repeval.ceiling_interval([3, 3, 0, 1, 2, 0], 3)
-    >>> round(few.low, 3), few.high
-    (1.0, inf)
+    >>> round(few.low, 3), round(few.high, 3)
+    (1.095, 24.36)
     >>> many = repeval.ceiling_interval(20 * [3, 3, 0, 1, 2, 0], 3)
     >>> round(many.low, 3), round(many.high, 3)
-    (1.497, 2.263)
+    (1.509, 2.277)
+    >>> repeval.ceiling_interval([3, 3, 0, 1, 2, 0], 3, kind="percentile").high
+    inf
     """
     return ceiling_intervals(outcomes, runs, kinds=(kind,), **options)[0]
 
@@ -110,16 +122,32 @@ def ceiling_intervals(
     clusters: ArrayLike | None = None,
 ) -> tuple[CeilingInterval, ...]:
     """Return several kinds of interval from one law; see `ceiling_interval`."""
-    if unknown := set(kinds) - {"percentile", "bca"}:
-        raise ValueError(f"kind must be percentile or bca, not {unknown.pop()!r}")
+    if unknown := set(kinds) - {"profile", "percentile", "bca"}:
+        raise ValueError(f"kind must be profile, percentile or bca, not {unknown.pop()!r}")
     check_options(level, method, n_resamples)
     sample = as_sample(outcomes, runs)
     if sample.runs.max() == 1:
         return tuple(_undefined(math.nan, level, kind, NEEDS_RUNS) for kind in kinds)
+    groups = as_clusters(clusters, len(sample))
+    drawn = tuple(kind for kind in kinds if kind != "profile")
+    law = _resampled(sample, drawn, level, method, n_resamples, rng, groups) if drawn else ()
+    found = dict(zip(drawn, law, strict=True))
+    return tuple(found.get(kind) or _profile(sample, level, groups) for kind in kinds)
+
+
+def _resampled(
+    sample: Sample,
+    kinds: tuple[str, ...],
+    level: float,
+    method: str,
+    n_resamples: int,
+    rng: int | np.random.Generator | None,
+    groups: IntArray | None,
+) -> tuple[CeilingInterval, ...]:
+    """Return kinds of interval that are read off one law of resampled problems."""
     c = components(sample)
     if c.within == 0 and c.between == 0:
-        return tuple(_undefined(math.nan, level, kind, "nothing varied") for kind in kinds)
-    groups = as_clusters(clusters, len(sample))
+        return tuple(_undefined(math.nan, level, kind, NOTHING_VARIED) for kind in kinds)
     fits = groups is None and exact_icc.is_exact(sample)
     if method == "exact" and not fits:
         raise ValueError("no exact law: scores, unequal runs, clusters or too many lattice points")
@@ -208,6 +236,24 @@ def component_limits(
     tails = [(1 - level) / 2, (1 + level) / 2]
     # A draw of problems that all had one run says nothing.
     return np.nanquantile(found, tails, axis=1, method="inverted_cdf").T
+
+
+def _profile(sample: Sample, level: float, groups: IntArray | None) -> CeilingInterval:
+    """Return the limits of the likelihood that the outcomes have."""
+    if sample.binary and groups is None:
+        low, high = icc_limits(sample, level)
+        how = "beta-binomial likelihood"
+    else:
+        share = noise_share(sample.rate, [sample], groups)
+        if not share.share > 0:
+            reason = NO_FLIP if share.share == 0 else NOTHING_VARIED
+            return _undefined(math.nan, level, "profile", reason)
+        low, high = share_iccs([share], level)[0].tolist()
+        units = "" if groups is None else f", {int(groups.max()) + 1} clusters"
+        how = f"normal two-level likelihood{units}"
+    return CeilingInterval(
+        _reciprocal(high), _reciprocal(low), low, high, math.nan, level, "profile", how
+    )
 
 
 def _log_delta(sample: Sample, level: float) -> CeilingInterval | None:

@@ -32,7 +32,7 @@ def limits(interval: CeilingInterval) -> tuple[float, float]:
 @pytest.mark.parametrize(("passes", "runs"), SMALL, ids=str)
 def test_percentile_by_enumeration(passes: list[int], runs: int, level: float) -> None:
     law = oracles.icc_law(np.array(passes), runs)
-    found = ceiling_interval(passes, runs, level=level)
+    found = ceiling_interval(passes, runs, kind="percentile", level=level)
     expected = oracles.ceiling_limits(law, ((1 - level) / 2, (1 + level) / 2))
     # A quotient of sums of a few fractions.
     assert limits(found) == pytest.approx(expected, rel=1e-9)
@@ -100,7 +100,7 @@ def monte_carlo(passes: np.ndarray, runs: int, n_resamples: int) -> np.ndarray:
 def test_percentile_against_monte_carlo(histogram: list[int]) -> None:
     passes, runs = passes_of(histogram), len(histogram) - 1
     draws = monte_carlo(passes, runs, 100_000)
-    found = ceiling_interval(passes, runs)
+    found = ceiling_interval(passes, runs, kind="percentile")
     # A share among 10^5 draws has standard error sqrt(q(1-q)/10^5); three of them.
     error = 3 * math.sqrt(0.025 * 0.975 / len(draws))
     for q, limit in ((0.025, found.low), (0.975, found.high)):
@@ -134,7 +134,7 @@ def test_a_single_failure_has_no_ceiling(n: int, method: str) -> None:
     """One failure in all has sigma_b^2 = 0; resamples hold it w times, never a finite 10^14."""
     passes = np.full(n, 5)
     passes[0] = 4
-    found = ceiling_interval(passes, 5, method=method, rng=SEED)
+    found = ceiling_interval(passes, 5, kind="percentile", method=method, rng=SEED)
     # w copies: sigma_b^2 R^2 = w (N-w)/(N(N-1)) - w/N <= 0 for every w.
     assert limits(found) == (math.inf, math.inf)
     assert found.undefined == pytest.approx(1, abs=1e-12)
@@ -161,7 +161,7 @@ def test_limits_of_the_icc_are_reciprocal() -> None:
 
 def test_no_run_noise() -> None:
     """No verdict ever changes: the ceiling is 1, with no width to bootstrap."""
-    found = ceiling_interval([0, 5, 5, 0, 5, 5, 0, 5, 5, 0], 5)
+    found = ceiling_interval([0, 5, 5, 0, 5, 5, 0, 5, 5, 0], 5, kind="percentile")
     assert found.low == 1
     # All ten alike has probability .4^10 + .6^10 only.
     assert found.high == 1
@@ -196,16 +196,16 @@ def test_two_problems(passes: list[int]) -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(ValueError, match="kind must be percentile or bca"):
+    with pytest.raises(ValueError, match="kind must be profile, percentile or bca"):
         ceiling_interval([1, 2], 3, kind="t")
     with pytest.raises(ValueError, match="method must be"):
         ceiling_interval([1, 2], 3, method="fast")
     with pytest.raises(ValueError, match="level must lie"):
         ceiling_interval([1, 2], 3, level=95)
     with pytest.raises(ValueError, match="no exact law"):
-        ceiling_interval([1, 2, 2], [3, 3, 2], method="exact")
+        ceiling_interval([1, 2, 2], [3, 3, 2], kind="percentile", method="exact")
     with pytest.raises(TypeError, match="rng must be"):
-        ceiling_interval([1, 2, 2], [3, 3, 2], rng="a seed")
+        ceiling_interval([1, 2, 2], [3, 3, 2], kind="percentile", rng="a seed")
 
 
 def test_same_seed_same_bytes() -> None:

@@ -54,7 +54,7 @@ def test_resampling_from_scratch(case: str) -> None:
     y, labels = CASES[case]
     clusters = None if len(np.unique(labels)) == len(y) else labels
     found = ceiling_interval(
-        y, clusters=clusters, n_resamples=20_000, method="monte-carlo", rng=SEED
+        y, kind="percentile", clusters=clusters, n_resamples=20_000, method="monte-carlo", rng=SEED
     )
     assert_within(found, direct(y, 2000, labels), 20_000)
 
@@ -64,7 +64,7 @@ def test_single_runs_do_not_count_as_known_noise() -> None:
     runs = np.where(np.arange(60) % 6, 1, 3)
     rng = np.random.default_rng(11)
     y = rows_of(rng.binomial(runs, rng.beta(0.8, 0.6, size=60)), runs)
-    found = ceiling_interval(y, n_resamples=20_000, rng=SEED)
+    found = ceiling_interval(y, kind="percentile", n_resamples=20_000, rng=SEED)
     assert_within(found, direct(y, 2000, np.arange(60)), 20_000)
 
 
@@ -144,7 +144,7 @@ def test_log_delta_beyond_500_problems() -> None:
 
 def test_no_log_delta_without_a_ceiling() -> None:
     passes = np.resize([2, 3], 1000)
-    found = ceiling_interval(passes, 5, method="auto")
+    found = ceiling_interval(passes, 5, kind="percentile", method="auto")
     assert found.method != "log-delta"
     assert found.high == math.inf
 
@@ -154,8 +154,10 @@ def test_log_delta_where_some_problems_have_one_run() -> None:
     rng = np.random.default_rng(2606)
     runs = rng.integers(1, 4, 3000)
     passes = rng.binomial(runs, rng.beta(0.5, 0.5, 3000))
-    delta = ceiling_interval(passes, runs)
-    drawn = ceiling_interval(passes, runs, method="monte-carlo", n_resamples=20_000, rng=1)
+    delta = ceiling_interval(passes, runs, kind="percentile")
+    drawn = ceiling_interval(
+        passes, runs, kind="percentile", method="monte-carlo", n_resamples=20_000, rng=1
+    )
     assert delta.method == "log-delta"
     # Second-order terms: 5% of the width; the cross term is over a fifth of it.
     width = drawn.high - drawn.low
@@ -168,7 +170,7 @@ def test_no_log_delta_near_zero() -> None:
         passes = np.random.default_rng(seed).binomial(5, 0.5, 600)
         if 0 < components(passes, 5).between < 0.002:
             break
-    found = ceiling_interval(passes, 5, rng=1)
+    found = ceiling_interval(passes, 5, kind="percentile", rng=1)
     assert found.method != "log-delta"
     assert found.high == math.inf
 

@@ -75,7 +75,7 @@ def rows(
             "undefined": np.full(splits, math.nan),
         }
         for i in range(draws if left else 1):
-            whole = ceiling_interval(from_counts(drawn(passes, used), used))
+            whole = ceiling_interval(from_counts(drawn(passes, used), used), kind="percentile")
             found["width"][i], found["undefined"][i] = whole.high - whole.low, whole.undefined
         about = {"model": model, "runs": used, "split": range(splits)}
         table += pd.DataFrame(about | found).to_dict("records")

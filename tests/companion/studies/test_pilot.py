@@ -55,7 +55,7 @@ def test_all_runs_leave_none_unused_and_one_interval(outcomes):
     assert found.loc[5, "unused"].isna().all()
     assert found.loc[[2, 3], ["estimate", "unused", "all"]].notna().all(axis=None)
     assert found["width"].notna().groupby("runs").sum().to_dict() == {2: 3, 3: 3, 5: 1}
-    whole = ceiling_interval(task[1], 5)
+    whole = ceiling_interval(task[1], 5, kind="percentile")
     assert found.loc[5, "width"].iloc[0] == whole.high - whole.low
     assert found.loc[5, "undefined"].iloc[0] == whole.undefined
 
