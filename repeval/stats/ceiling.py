@@ -14,9 +14,8 @@ from scipy import special
 from repeval.stats import exact_icc
 from repeval.stats.components import components, filled_noise
 from repeval.stats.exact import CDF_TOLERANCE
-from repeval.stats.intervals import NEEDS_RUNS, NO_FLIP, check_options, normal_quantile
-from repeval.stats.noise_share import noise_share, share_iccs
-from repeval.stats.profile import icc_limits
+from repeval.stats.intervals import NEEDS_RUNS, check_options, normal_quantile
+from repeval.stats.profile import NOTHING_VARIED, profile_limits
 from repeval.stats.random_state import DEFAULT_SEED, as_generator, keyed_generator
 from repeval.stats.resampling import as_clusters, resampled_means, shifted_levels, weighted_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
@@ -27,7 +26,6 @@ PAIR_BATCH = 1000
 MANY_PROBLEMS = 5000
 # From so many problems on the log-delta interval covers as well as resampling.
 DELTA_FROM = 500
-NOTHING_VARIED = "nothing varied"
 
 
 @dataclass(frozen=True)
@@ -49,12 +47,12 @@ class CeilingInterval:
 
     Examples
     --------
-    Six problems leave the ICC wide open; some resamples of them have no difficulty spread:
+    Twelve problems leave the ICC open; some resamples of six have no difficulty spread:
 
     >>> import repeval
-    >>> limits = repeval.ceiling_interval([3, 3, 0, 1, 2, 0], 3)
+    >>> limits = repeval.ceiling_interval(2 * [3, 3, 0, 1, 2, 0], 3)
     >>> round(limits.icc_low, 3), round(limits.icc_high, 3), limits.method
-    (0.041, 0.914, 'beta-binomial likelihood')
+    (0.155, 0.843, 'beta-binomial likelihood')
     >>> drawn = repeval.ceiling_interval([3, 3, 0, 1, 2, 0], 3, kind="percentile")
     >>> round(drawn.icc_low, 3), round(drawn.icc_high, 3), round(drawn.undefined, 3)
     (-0.071, 1.0, 0.059)
@@ -80,10 +78,8 @@ def ceiling_interval(
     outcomes, runs
         See `repeval.as_sample`.
     kind : {"profile", "percentile", "bca"}
-        Profile likelihood: of the beta-binomial model for 0/1 outcomes, where it is defined as
-        soon as a problem has two runs; of a normal two-level model for scores, and for clusters,
-        between which the variance then is. Or from resampled problems the paper's percentile
-        interval, or bias-corrected and accelerated on the same law.
+        Profile likelihood, as in `repeval.stats.profile.profile_limits`; or from resampled
+        problems the paper's percentile interval, or bias-corrected and accelerated on its law.
     **options
         level and clusters as in `repeval.interval`; for resampling also its method, n_resamples
         and rng. "auto" is exact for 0/1 outcomes with equal R and fewer than 2 million lattice
@@ -95,15 +91,15 @@ def ceiling_interval(
 
     Examples
     --------
-    Six problems say little, 120 like them much more; the paper's interval has no upper limit:
+    Twelve problems say little, 120 like them much more; six set the paper's interval no limit:
 
     >>> import repeval
-    >>> few = repeval.ceiling_interval([3, 3, 0, 1, 2, 0], 3)
+    >>> few = repeval.ceiling_interval(2 * [3, 3, 0, 1, 2, 0], 3)
     >>> round(few.low, 3), round(few.high, 3)
-    (1.095, 24.36)
+    (1.186, 6.453)
     >>> many = repeval.ceiling_interval(20 * [3, 3, 0, 1, 2, 0], 3)
     >>> round(many.low, 3), round(many.high, 3)
-    (1.509, 2.277)
+    (1.509, 2.295)
     >>> repeval.ceiling_interval([3, 3, 0, 1, 2, 0], 3, kind="percentile").high
     inf
     """
@@ -239,21 +235,11 @@ def component_limits(
 
 
 def _profile(sample: Sample, level: float, groups: IntArray | None) -> CeilingInterval:
-    """Return the limits of the likelihood that the outcomes have."""
-    if sample.binary and groups is None:
-        low, high = icc_limits(sample, level)
-        how = "beta-binomial likelihood"
-    else:
-        share = noise_share(sample.rate, [sample], groups)
-        if not share.share > 0:
-            reason = NO_FLIP if share.share == 0 else NOTHING_VARIED
-            return _undefined(math.nan, level, "profile", reason)
-        low, high = share_iccs([share], level)[0].tolist()
-        units = "" if groups is None else f", {int(groups.max()) + 1} clusters"
-        how = f"normal two-level likelihood{units}"
-    return CeilingInterval(
-        _reciprocal(high), _reciprocal(low), low, high, math.nan, level, "profile", how
-    )
+    low, high, how = profile_limits(sample, level, groups)
+    if math.isnan(low):
+        return _undefined(math.nan, level, "profile", how)
+    ends = _reciprocal(high), _reciprocal(low)
+    return CeilingInterval(*ends, low, high, math.nan, level, "profile", how)
 
 
 def _log_delta(sample: Sample, level: float) -> CeilingInterval | None:

@@ -1,24 +1,34 @@
-"""Likelihood limits of the ICC of 0/1 outcomes, and so of the ceiling.
+"""Likelihood limits of the ICC, and so of the ceiling.
 
-The beta-binomial likelihood, whose ICC is ρ = 1/(1+α+β), from identical problems (ρ = 0) to
-problems that always or never pass (ρ = 1): no seed, and limits on every boundary.
+For 0/1 outcomes the beta-binomial likelihood, whose ICC is ρ = 1/(1+α+β), from identical
+problems (ρ = 0) to problems that always or never pass (ρ = 1): no seed, and limits on every
+boundary. For the rest see `repeval.stats.noise_share`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
-from repeval.stats.intervals import normal_quantile
+from repeval.stats.intervals import NO_FLIP, normal_quantile
+from repeval.stats.noise_share import noise_share, share_iccs
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample
 
 # ln(ρ/(1-ρ)) at which the profile is first read, between ρ = 0 and ρ = 1 themselves.
 LOGITS = np.concatenate([[-np.inf], np.arange(-16, 20.5, 0.5), [np.inf]])
 # Most steps of a root search: a bisection alone would come down to rounding error in them.
 STEPS = 60
+# Problems of a kind from which on their variance says something.
+ENOUGH = 5
+NOTHING_VARIED = "nothing varied"
+# Mixed problems added for the lower limit.
+HALF = 0.5
+
+_Function = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -113,40 +123,89 @@ class BetaBinomialLikelihood:
         return rho, rest, m * r + j, (1 - m) * r + j, r + j
 
 
+def profile_limits(
+    sample: Sample, level: float = 0.95, clusters: IntArray | None = None
+) -> tuple[float, float, str]:
+    """Return the limits of the ICC by the likelihood that the outcomes have, and its name.
+
+    For 0/1 outcomes the beta-binomial one, which always has limits. With more than two runs
+    its estimate depends on the shape of the Beta law, which pass rates need not have: once five
+    problems are mixed, and five show the rarer outcome, the limits are the outer ones of it
+    and of the normal two-level likelihood, which is right for a law of any shape. That one
+    serves for scores, and for clusters, between which the variance then is.
+
+    Parameters
+    ----------
+    sample : Sample
+        At least one problem with two runs.
+    level : float
+    clusters : (N,) int array, optional
+        Codes 0..G-1.
+
+    Returns
+    -------
+    low, high : float
+        NaN where scores or clusters show no run noise.
+    method : str
+        The likelihood; where there are no limits, why.
+    """
+    if sample.binary and clusters is None:
+        low, high = icc_limits(sample, level)
+        if not _shows_its_shape(sample):
+            return low, high, "beta-binomial likelihood"
+        other = share_iccs([noise_share(sample.rate, [sample])], level)[0].tolist()
+        return min(low, other[0]), max(high, other[1]), "beta-binomial and two-level likelihoods"
+    share = noise_share(sample.rate, [sample], clusters)
+    if not share.share > 0:
+        return math.nan, math.nan, NO_FLIP if share.share == 0 else NOTHING_VARIED
+    units = "" if clusters is None else f", {int(clusters.max()) + 1} clusters"
+    low, high = share_iccs([share], level)[0].tolist()
+    return low, high, f"normal two-level likelihood{units}"
+
+
 def icc_limits(sample: Sample, level: float = 0.95) -> tuple[float, float]:
     """Return the profile-likelihood limits of the ICC of 0/1 outcomes, within [0, 1].
 
-    Twice the log-likelihood falls by the chi-square quantile of one degree of freedom from its
-    maximum to each limit. Where all problems pass always, or never, any ρ is as likely.
+    From its maximum to each limit twice the log-likelihood falls by the chi-square quantile of
+    one degree of freedom. Where all problems pass always, or never, nothing limits ρ.
 
     Parameters
     ----------
     sample : Sample
         0/1 outcomes, at least one problem with two runs.
     level : float
+
+    Notes
+    -----
+    Where two problems of 99 are mixed, one or none easily might be, and the plain lower limit
+    would then miss ρ in one of seven data sets. It is read with half a mixed problem more, the
+    usual correction of a count.
     """
     likelihood = BetaBinomialLikelihood.of(sample)
-    logits, values = LOGITS, likelihood.profile(LOGITS)
-    best = int(values.argmax())
-    if 0 < best < len(logits) - 1:
-        between = (logits[[i]] for i in (max(best - 1, 1), min(best + 1, len(logits) - 2)))
-        # The likelihood feels the square of an error in the place of its peak.
-        peak = _root(likelihood.profile_slope, *between, 1e-5)
-        place = int(np.searchsorted(logits, peak[0]))
-        logits = np.insert(logits, place, peak)
-        values = np.insert(values, place, likelihood.profile(peak))
-    floor = values.max() - normal_quantile(level) ** 2 / 2
-    # The outermost points above it: of a profile with two peaks, the hull of both intervals.
-    # A rounding of the sum of logarithms must not open a flat profile at its ends.
-    inside = np.flatnonzero(values >= floor - ROUNDING * abs(floor))
-    limits = np.array([logits[inside[0]], logits[inside[-1]]])
-    outer = np.array([inside[0] - 1, inside[-1] + 1])
+    more = np.array([HALF, 0.0])
+    value, slope = _with_mixed(likelihood, more)
+    values = likelihood.profile(LOGITS) + special.xlogy(more[:, None], special.expit(-LOGITS))
+    near = np.clip(values.argmax(axis=1), 2, len(LOGITS) - 3)
+    # The likelihood feels the square of an error in the place of its peak.
+    peak = _root(slope, LOGITS[near - 1], LOGITS[near + 1], 1e-5)
+    at_peak = value(peak)
+    floor = np.maximum(values.max(axis=1), at_peak) - normal_quantile(level) ** 2 / 2
+    # A rounding of the sum of logarithms must not bound a flat profile.
+    reach = floor - ROUNDING * np.abs(floor)
+    # Of a profile with two peaks, the outer limits of both.
+    inside = [
+        [*LOGITS[row >= r], *([p] if v >= r else [])]
+        for row, r, p, v in zip(values, reach, peak, at_peak, strict=True)
+    ]
+    ends = np.array([min(inside[0]), max(inside[1])])
     # Between ρ = 0, or 1, and its nearest point there is nothing to tell apart.
-    limits = np.where(outer < 1, -np.inf, np.where(outer > len(logits) - 2, np.inf, limits))
-    if (open_ := np.isfinite(limits)).any():
-        limits[open_] = _root(
-            lambda x: likelihood.profile(x) - floor, logits[outer[open_]], limits[open_], 1e-8
-        )
+    last = len(LOGITS) - 1
+    beyond = LOGITS[[max(np.searchsorted(LOGITS, ends[0]) - 1, 0),
+                     min(np.searchsorted(LOGITS, ends[1], side="right"), last)]]  # fmt: skip
+    limits, open_ = beyond.copy(), np.isfinite(beyond)
+    if open_.any():
+        value, _ = _with_mixed(likelihood, more[open_])
+        limits[open_] = _root(lambda x: value(x) - floor[open_], beyond[open_], ends[open_], 1e-8)
     low, high = special.expit(limits)
     return float(low), float(high)
 
@@ -172,28 +231,42 @@ def narrowing_limits(icc_low: float, icc_high: float, runs: float = 1.0) -> tupl
     return float(low), float(high)
 
 
+def _shows_its_shape(sample: Sample) -> bool:
+    """Whether passes of more than two runs say enough to contradict a Beta law."""
+    passed, failed = sample.passes > 0, sample.passes < sample.runs
+    seen = min((passed & failed).sum(), passed.sum(), failed.sum())
+    return bool(sample.runs.max() > 2 and seen >= ENOUGH)
+
+
 def _more_than(values: IntArray, most: int) -> FloatArray:
     """Count the values above j for j = 0..most-1."""
     below = np.cumsum(np.bincount(values, minlength=most + 1))[:most]
     return (len(values) - below).astype(float)
 
 
-def _root(
-    f: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray, accuracy: float
-) -> FloatArray:
+def _with_mixed(
+    likelihood: BetaBinomialLikelihood, more: FloatArray
+) -> tuple[_Function, _Function]:
+    """Return the profile of the likelihood with so many more mixed problems, and its slope."""
+    return (
+        lambda x: likelihood.profile(x) + special.xlogy(more, special.expit(-x)),
+        lambda x: likelihood.profile_slope(x) - more * special.expit(x),
+    )
+
+
+def _root(f: _Function, low: FloatArray, high: FloatArray, accuracy: float) -> FloatArray:
     """Return where f changes sign between two arrays of points, by the Illinois method."""
     at_low, at_high = f(low), f(high)
     for _ in range(STEPS):
         with np.errstate(invalid="ignore", divide="ignore"):
             x = high - at_high * (high - low) / (at_high - at_low)
-        x = np.where((x > np.minimum(low, high)) & (x < np.maximum(low, high)), x, (low + high) / 2)
+        between = (x > np.minimum(low, high)) & (x < np.maximum(low, high))
+        x = np.where(between, x, (low + high) / 2)
         at = f(x)
-        crossed = np.sign(at) != np.sign(at_high)
         # The end that stays has its value halved, lest it stay for ever.
-        low = np.where(crossed, high, low)
-        at_low = np.where(crossed, at_high, at_low / 2)
-        done = (np.abs(x - high) <= accuracy) | (at == 0)
-        high, at_high = x, at
-        if done.all():
+        crossed = at * at_high < 0
+        low, at_low = np.where(crossed, high, low), np.where(crossed, at_high, at_low / 2)
+        step, high, at_high = np.abs(x - high), x, at
+        if ((step <= accuracy) | (at == 0)).all():
             break
     return high

@@ -18,7 +18,12 @@ from repeval.stats.noise_share import (
     share_iccs,
     share_limits,
 )
-from repeval.stats.profile import BetaBinomialLikelihood, icc_limits, narrowing_limits
+from repeval.stats.profile import (
+    BetaBinomialLikelihood,
+    icc_limits,
+    narrowing_limits,
+    profile_limits,
+)
 from repeval.stats.sample import as_sample, from_counts
 from tests.oracles import QUIET, designs, passes_of
 from tests.samples import SEED, beta_binomial_data, mixed_scores, unequal_runs
@@ -92,8 +97,11 @@ def brute(passes, runs, level: float = 0.95) -> tuple[float, float, float]:
         np.nanmax(logs[-2])
     )  # fmt: skip
     best = logs.max(axis=1)
-    inside = rho[best >= best.max() - stats.chi2.ppf(level, 1) / 2]
-    return inside[0], inside[-1], rho[1]
+    drop = stats.chi2.ppf(level, 1) / 2
+    # Half a mixed problem more for the lower limit.
+    with np.errstate(divide="ignore"):
+        more = best + np.log(1 - rho) / 2
+    return rho[more >= more.max() - drop][0], rho[best >= best.max() - drop][-1], rho[1]
 
 
 @pytest.mark.parametrize(
@@ -117,11 +125,16 @@ def test_the_likelihood_falls_by_the_quantile_at_each_limit(level: float, runs: 
     rng = np.random.default_rng([SEED, runs])
     sample = from_counts(beta_binomial_data(rng, 0.6, 0.4, 200, runs), runs)
     likelihood = BetaBinomialLikelihood.of(sample)
-    top = likelihood.profile(np.linspace(-6, 6, 12001)).max()
-    limits = np.array(icc_limits(sample, level))
-    # The grid misses the peak by a second-order 1e-6 of the curvature, some 20.
-    drop = top - likelihood.profile(special.logit(limits))
-    assert drop == pytest.approx([stats.chi2.ppf(level, 1) / 2] * 2, abs=1e-4)
+    logits = np.linspace(-6, 6, 12001)
+    plain = likelihood.profile(logits)
+    more = plain + np.log(special.expit(-logits)) / 2
+    low, high = special.logit(icc_limits(sample, level))
+    fall = [
+        more.max() - likelihood.profile(low) - np.log(special.expit(-low)) / 2,
+        plain.max() - likelihood.profile(high),
+    ]
+    # The grid misses the peak by h²/8 of a curvature of at most N/2.
+    assert fall == pytest.approx([stats.chi2.ppf(level, 1) / 2] * 2, abs=2e-5)
 
 
 @given(designs(max_problems=6, min_runs=2))
@@ -154,12 +167,12 @@ def test_many_problems_like_few() -> None:
 def test_single_runs_inform_the_mean_alone() -> None:
     passes, runs = np.array([3, 0, 1, 2, 3]), np.full(5, 3)
     alone = icc_limits(from_counts(passes, runs))
-    # Single runs in the ratio of the mean that the five problems have leave all as it is.
     likelihood = BetaBinomialLikelihood.of(from_counts(np.r_[passes, 1, 0], np.r_[runs, 1, 1]))
     plain = BetaBinomialLikelihood.of(from_counts(passes, runs))
     for mean, rho in ((0.3, 0.2), (0.8, 0.9)):
         extra = at(likelihood, mean, rho) - at(plain, mean, rho)
         assert extra == pytest.approx(math.log(mean) + math.log(1 - mean), rel=1e-12)
+    # Thirty failures more make another mean, and so another ρ.
     with_singles = icc_limits(from_counts(np.r_[passes, [0] * 30], np.r_[runs, [1] * 30]))
     assert with_singles != pytest.approx(alone, abs=1e-3)
 
@@ -168,17 +181,34 @@ def test_single_runs_inform_the_mean_alone() -> None:
 
 
 def test_ceiling_is_the_reciprocal() -> None:
-    found = ceiling_interval(QWEN_PLUS, 5)
-    low, high = icc_limits(from_counts(QWEN_PLUS, 5))
+    passes = np.minimum(QWEN_PLUS, 2)
+    found = ceiling_interval(passes, 2)
+    low, high = icc_limits(from_counts(passes, 2))
     assert (found.icc_low, found.icc_high) == (low, high)
     assert (found.low, found.high) == (1 / high, 1 / low)
     assert (found.kind, found.method) == ("profile", "beta-binomial likelihood")
     assert math.isnan(found.undefined)
-    assert found.low < components(QWEN_PLUS, 5).ceiling < found.high
+    assert found.low < components(passes, 2).ceiling < found.high
     together = ceiling_intervals(QWEN_PLUS, 5, kinds=("bca", "profile", "percentile"))
     assert [t.kind for t in together] == ["bca", "profile", "percentile"]
-    assert (together[1].low, together[1].high) == (found.low, found.high)
+    assert (together[1].low, together[1].high) == tuple(
+        1 / limit for limit in profile_limits(from_counts(QWEN_PLUS, 5))[1::-1]
+    )
     assert repr(together[2]) == repr(ceiling_interval(QWEN_PLUS, 5, kind="percentile"))
+
+
+def test_a_law_of_any_shape() -> None:
+    """Two kinds of problems, 4,000 in all: no Beta law, and its likelihood misses the estimate."""
+    rng = np.random.default_rng(SEED)
+    passes = rng.binomial(5, np.repeat([0.07, 0.93], 2000))
+    sample = from_counts(passes, 5)
+    assert icc_limits(sample)[1] < components(sample).icc
+    found = ceiling_interval(sample)
+    assert found.method == "beta-binomial and two-level likelihoods"
+    assert found.low < components(sample).ceiling < found.high
+    # One mixed problem too few, or two runs: any shape fits.
+    assert ceiling_interval([5, 0, 5, 0, 5, 0, 1, 2, 3, 4], 5).method == "beta-binomial likelihood"
+    assert ceiling_interval(np.minimum(passes, 2), 2).method == "beta-binomial likelihood"
 
 
 @pytest.mark.filterwarnings("error")
