@@ -187,6 +187,24 @@ def filled_noise(sample: Sample) -> FloatArray:
     return np.where(np.isnan(sample.noise), within(sample), sample.noise)
 
 
+def noise_terms(sample: Sample) -> FloatArray:
+    """Return what each problem says of the run noise: the terms whose mean is mean_i(v_i/R_i).
+
+    Only repeated problems say anything, the others have 0. Each counts with its own v_i/R_i, and
+    for an equal share of the problems that were run once: those are taken to be as noisy as the
+    repeated ones are on average.
+
+    Parameters
+    ----------
+    sample : Sample
+        At least one problem with two runs.
+    """
+    repeated = sample.runs > 1
+    known = int(repeated.sum())
+    weights = 1 / sample.runs + (len(sample) - known) / known
+    return np.where(repeated, sample.noise * weights, 0.0)
+
+
 def within(sample: Sample) -> float:
     """Return μ_w: the mean of v_i over the problems with at least two runs, else NaN."""
     known = sample.noise[~np.isnan(sample.noise)]

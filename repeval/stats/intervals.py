@@ -12,7 +12,7 @@ from scipy import special
 
 from repeval.stats import exact
 from repeval.stats.clusters import effective_number, score_variance
-from repeval.stats.components import Components, components
+from repeval.stats.components import Components, components, noise_terms
 from repeval.stats.random_state import as_generator
 from repeval.stats.resampling import as_clusters, rerun_means, resampled_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
@@ -194,16 +194,13 @@ def wilson(rate: float, n: float, level: float) -> tuple[float, float]:
 def fixed_noise(sample: Sample) -> tuple[float, float]:
     """Return the variance of a score on exactly these problems, and its degrees of freedom.
 
-    Only problems that were repeated show run noise. Each of them counts with its own v_i/R_i, and
-    for an equal share of the problems that were run once: those are taken to be as noisy as the
-    repeated ones are on average. Both are NaN where nothing was repeated.
+    Only problems that were repeated show run noise; see `noise_terms`. Both are NaN where nothing
+    was repeated.
     """
     repeated = sample.runs > 1
-    known = int(repeated.sum())
-    if not known:
+    if not repeated.any():
         return math.nan, math.nan
-    single = (len(sample) - known) / known
-    noise = sample.noise[repeated] * (1 / sample.runs[repeated] + single)
+    noise = noise_terms(sample)[repeated]
     return float(noise.sum()) / len(sample) ** 2, satterthwaite(noise)
 
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from repeval.stats.intervals import normal_quantile, satterthwaite, score_variance
+from repeval.stats.clusters import score_variance
+from repeval.stats.components import noise_terms, within
+from repeval.stats.intervals import normal_quantile, satterthwaite
 from repeval.stats.sample import FloatArray, IntArray, Sample
 
 # Newton's steps: it starts within a few of its roots.
@@ -58,14 +60,7 @@ def noise_share(
         Codes 0..G-1; the variance is then that between clusters.
     """
     n = len(values)
-    noise, within = np.zeros(n), 0.0
-    for part in parts:
-        known = ~np.isnan(part.noise)
-        # A problem with one run borrows the mean v_i, so that each known v_i counts for more.
-        weight = 1 / part.runs + (~known).sum() / known.sum()
-        noise += np.where(known, part.noise * weight, 0)
-        within += part.noise[known].mean()
-    repeated = np.any([part.runs > 1 for part in parts], axis=0)
+    noise = sum(map(noise_terms, parts))
     groups = np.arange(n) if clusters is None else clusters
     squares = np.bincount(groups, values - values.mean()) ** 2
     variance, df = score_variance(values, clusters)
@@ -74,11 +69,11 @@ def noise_share(
         share = float(np.divide(run_noise, n * variance))
     return NoiseShare(
         share=share,
-        runs=within / run_noise if run_noise else math.nan,
+        runs=sum(map(within, parts)) / run_noise if run_noise else math.nan,
         df_spread=min(df, len(squares) - 1, satterthwaite(squares)),
         df_noise=min(
             sum(int((part.runs - 1).sum()) for part in parts),
-            _noise_df(noise[repeated], None if clusters is None else clusters[repeated]),
+            _noise_df(noise, parts, clusters),
         ),
     )
 
@@ -160,7 +155,10 @@ def difference_profile_limits(
     return limits
 
 
-def _noise_df(noise: FloatArray, clusters: IntArray | None) -> float:
-    """Satterthwaite's degrees of freedom of a mean of noise, whose clusters move together."""
-    variance, _ = score_variance(noise, clusters)
-    return max(1.0, 2 * noise.mean() ** 2 / variance) if variance > 0 else math.inf
+def _noise_df(noise: FloatArray, parts: Sequence[Sample], clusters: IntArray | None) -> float:
+    """Return the degrees of freedom that match the variance of a mean of noise terms."""
+    if clusters is None:
+        # Problems that nobody repeated are no terms; as parts of clusters they cannot be left out.
+        noise = noise[np.any([part.runs > 1 for part in parts], axis=0)]
+    squared, _ = score_variance(noise, clusters)
+    return max(1.0, 2 * noise.mean() ** 2 / squared) if squared > 0 else math.inf
