@@ -218,8 +218,8 @@ def narrowing_limits(icc_low: float, icc_high: float, runs: float = 1.0) -> tupl
     icc_low, icc_high : float
         Limits of ρ; below 0 counts as 0. NaN gives NaN.
     runs : float
-        Runs at hand, R or its harmonic mean: 1 for `max_narrowing`, `runs_harmonic` for
-        `remaining_narrowing`.
+        1 for `max_narrowing`; for `remaining_narrowing` the runs at hand, R or, where they are
+        unequal, `within / run_noise` of the components.
 
     Returns
     -------

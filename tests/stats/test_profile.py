@@ -233,6 +233,19 @@ def test_always_defined(passes, runs, low, high) -> None:
     assert found.high == high if high else found.high < math.inf
 
 
+def test_mostly_single_runs() -> None:
+    """Ten of sixty problems repeated: as sure as those ten make it, and the same every time."""
+    rng = np.random.default_rng(SEED)
+    runs = np.repeat([3, 1], [10, 50])
+    passes = rng.binomial(runs, rng.beta(0.8, 0.6, 60))
+    few = passes[:10], runs[:10]
+    found, alone = ceiling_interval(passes, runs), ceiling_interval(*few)
+    assert repr(found) == repr(ceiling_interval(passes, runs, rng=1))
+    assert 1 < found.low < components(passes, runs).ceiling < found.high
+    # The fifty say where the mean is, which is all that the ten lack: some of the width.
+    assert 0.5 < (found.icc_high - found.icc_low) / (alone.icc_high - alone.icc_low) < 1.5
+
+
 def test_one_run_has_none() -> None:
     found = ceiling_interval([0, 1, 1], 1)
     assert math.isnan(found.low)
@@ -311,6 +324,12 @@ def test_clusters_are_the_units() -> None:
     assert clustered.df_spread <= 11
     assert clustered.df_noise < plain.df_noise
     assert found.high < ceiling_interval(passes, 4).high
+    # Run noise seen in a single cluster is a single comparison.
+    runs = np.where(labels == 0, 4, 1)
+    single = from_counts(np.where(labels == 0, [1, 2, 3, 2, 1] * 12, passes > 1), runs)
+    one = noise_share(single.rate, [single], labels)
+    assert one.df_noise < 3
+    assert ceiling_interval(single, clusters=labels).low >= 1
 
 
 def test_differences() -> None:
