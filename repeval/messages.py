@@ -296,8 +296,6 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "It is small, not zero: more runs or more problems would show it."),
     ("no-upper-limit", "warned", "The difficulty spread comes out at zero or below.",
      "Problems differ no more than run noise makes them; more give a limit."),
-    ("bca-undefined", "warned", "One of the ceiling's intervals cannot be computed.",
-     "All resamples are on one side of the estimate; see the percentile interval."),
     ("no-variation", "warned", "Every problem of a system has the same result.",
      "Wilson's interval says what is still possible; harder problems say more."),
     ("adjacent-only", "warned", "There are too many models to compare each with each.",

@@ -179,7 +179,7 @@ def test_json_does_not_replace_inputs_or_devices(capsys, table, tmp_path):
     link.symlink_to(target)
     assert run(capsys, "analyze", table, "--json", link)[0] == 0
     assert link.is_symlink()
-    assert json.loads(target.read_text())["schema"] == "repeval/analysis/1"
+    assert json.loads(target.read_text())["schema"] == "repeval/analysis/2"
     assert run(capsys, "analyze", table, "--json", "/dev/null")[0] == 0
     assert not Path("/dev/null").is_file()
 

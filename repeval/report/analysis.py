@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from repeval.io.outcomes import Outcomes, Source
 
-SCHEMA = "repeval/analysis/1"
+SCHEMA = "repeval/analysis/2"
 ROWS = ("systems", "pairs", "condition_pairs", "ranks")
 
 
@@ -74,7 +74,7 @@ class Analysis:
         return preferred if preferred in self.summary else next(iter(self.summary))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON document `repeval/analysis/1`; undefined figures are None."""
+        """Return the JSON document `repeval/analysis/2`; undefined figures are None."""
         source = self.source
         data = {"name": source.name, "sha256": source.sha256, "basis": source.basis}
         rows = {key: [asdict(row) for row in getattr(self, key)] for key in ROWS}

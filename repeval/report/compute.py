@@ -26,6 +26,8 @@ from repeval.stats import allocation, ceiling, comparison, exact
 from repeval.stats.betabinomial import fit_beta_binomial
 from repeval.stats.components import Components, components, difference_components
 from repeval.stats.intervals import ESTIMANDS, Interval, interval, normal_quantile, score_variance
+from repeval.stats.noise_share import difference_profile_limits
+from repeval.stats.profile import narrowing_limits
 from repeval.stats.random_state import keyed_generator
 from repeval.stats.ranking import rank
 from repeval.stats.resampling import as_clusters
@@ -87,8 +89,10 @@ class Answers:
             name: interval(sample, name=name, **self.options(problems, name, model, condition))
             for name in ESTIMANDS
         }
-        percentile, bca = ceiling.ceiling_intervals(
-            sample, **self.options(problems, "ceiling", model, condition)
+        profile, percentile = ceiling.ceiling_intervals(
+            sample,
+            kinds=("profile", "percentile"),
+            **self.options(problems, "ceiling", model, condition),
         )
         groups = self.clusters(problems)
         fit = fit_beta_binomial(sample) if sample.binary else None
@@ -103,9 +107,11 @@ class Answers:
             mean=c.mean,
             missing_bounds=self.outcomes.missing_bounds(model, condition),
             **_figures(c, *SHARED, "max_narrowing", "design_effect"),
-            icc_interval=_limits(percentile.icc_low, percentile.icc_high),
-            ceiling_interval=_limits(percentile.low, percentile.high),
-            ceiling_interval_bca=_limits(bca.low, bca.high),
+            max_narrowing_interval=_limits(*narrowing_limits(profile.icc_low, profile.icc_high)),
+            remaining_narrowing_interval=_remaining(c, profile.icc_low, profile.icc_high),
+            icc_interval=_limits(profile.icc_low, profile.icc_high),
+            ceiling_interval=_limits(profile.low, profile.high),
+            ceiling_interval_percentile=_limits(percentile.low, percentile.high),
             ceiling_undefined=known_or_none(percentile.undefined),
             retry_free=float((sample.passes == sample.runs).mean()) if fit else None,
             constant_share=_constant_share(sample) if fit else None,
@@ -113,7 +119,10 @@ class Answers:
             beta=known_or_none(fit.beta) if fit else None,
             intervals={name: _of(i) for name, i in intervals.items()},
             methods={name: i.method for name, i in intervals.items()}
-            | {"ceiling_interval": percentile.method, "ceiling_interval_bca": bca.method},
+            | {
+                "ceiling_interval": profile.method,
+                "ceiling_interval_percentile": percentile.method,
+            },
         )
 
     def pairs(self, condition: str) -> list[Pair]:
@@ -181,6 +190,10 @@ class Answers:
         level = self.settings.level
         fixed = comparison.compare(x, y, name="fixed_t", level=level)
         c = difference_components(x, y)
+        remaining = None
+        if ceiling_interval:
+            low, high = ceiling_interval
+            remaining = _remaining(c, 0.0 if high is None else 1 / high, 1 / low)
         variance, _ = score_variance(x.rate - y.rate, self.clusters(problems))
         z = comparison.pooled_z(x, y)
         half = one.interval.width / 2
@@ -201,6 +214,7 @@ class Answers:
             resolved=_resolved(one),
             **_figures(c, *SHARED),
             ceiling_interval=ceiling_interval,
+            remaining_narrowing_interval=remaining,
             mdd=comparison.minimum_detectable(variance, level) or None,
             half_widths=comparison.half_widths(half, c.aleatoric_share) if growing else None,
             problems_factor=known_or_none(factor),
@@ -236,11 +250,11 @@ class Answers:
             batches.setdefault(problems, []).append(i)
         limits: dict[int, Limits] = {}
         for problems, members in batches.items():
-            batch = ceiling.difference_ceiling_intervals(
-                [found[i][:2] for i in members], level=self.settings.level,
-                n_resamples=self.settings.n_resamples, seed=self.settings.seed,
+            batch = difference_profile_limits(
+                [found[i][:2] for i in members],
+                level=self.settings.level,
                 clusters=self.clusters(problems),
-            )  # fmt: skip
+            )
             limits.update(zip(members, itertools.starmap(_limits, batch), strict=True))
         return [limits[i] for i in range(len(found))]
 
@@ -294,6 +308,13 @@ def _resolved(result: comparison.Comparison) -> bool | None:
 def known_or_none(value: float) -> float | None:
     """Return the figure, None where it is undefined or infinite."""
     return float(value) if math.isfinite(value) else None
+
+
+def _remaining(c: Components, icc_low: float, icc_high: float) -> Limits:
+    """Return the limits of `remaining_narrowing` that follow from those of the ICC."""
+    if not c.run_noise > 0:
+        return None
+    return _limits(*narrowing_limits(icc_low, icc_high, c.within / c.run_noise))
 
 
 def _figures(c: Components, *names: str) -> dict[str, float | None]:

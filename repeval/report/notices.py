@@ -63,11 +63,6 @@ def _systems(outcomes: Outcomes, systems: Sequence[System]) -> Iterator[Notice]:
             "limit: repetition may buy almost anything.",
         ),
         (
-            "bca-undefined",
-            [s for s in repeated if (s.within or s.between) and not s.ceiling_interval_bca],
-            "the BCa interval of the ceiling is left out.",
-        ),
-        (
             "no-variation",
             [s for s in systems if s.intervals["one_level"] is None],
             "every problem has the same result, so resampling cannot say how sure the score is; "

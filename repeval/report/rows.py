@@ -1,4 +1,4 @@
-"""The rows of an analysis: attributes are named as in the JSON `repeval/analysis/1`.
+"""The rows of an analysis: attributes are named as in the JSON `repeval/analysis/2`.
 
 None stands for a figure the data do not give; a notice then says why.
 """
@@ -44,10 +44,12 @@ class System:
     icc_interval: Limits
     ceiling: float | None
     ceiling_interval: Limits
-    ceiling_interval_bca: Limits
+    ceiling_interval_percentile: Limits
     ceiling_undefined: float | None
     max_narrowing: float | None
+    max_narrowing_interval: Limits
     remaining_narrowing: float | None
+    remaining_narrowing_interval: Limits
     aleatoric_share: float | None
     design_effect: float | None
     two_level_inflation: float | None
@@ -108,6 +110,7 @@ class Difference:
     ceiling: float | None
     ceiling_interval: Limits
     remaining_narrowing: float | None
+    remaining_narrowing_interval: Limits
     aleatoric_share: float | None
     two_level_inflation: float | None
     mdd: float | None

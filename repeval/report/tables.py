@@ -90,7 +90,7 @@ def component_table(analysis: Analysis, condition: str) -> pd.DataFrame:
             "model": s.model,
             **{key: _form(getattr(s, key)) for key in ("within", "between", "icc")},
             "ceiling": _ceiling(s),
-            "interval": ends(s.ceiling_interval_bca),
+            "interval": ends(s.ceiling_interval),
         }
         for s in analysis.ranked(condition)
     )

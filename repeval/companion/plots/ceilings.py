@@ -79,7 +79,7 @@ def forest(analysis: Analysis, condition: str, other: str | None = None) -> Plot
             "undefined": [s.ceiling_undefined for s in rows],
             "other": [there[s.model].ceiling if s.model in there else None for s in rows],
         },
-        f"Each model's ceiling with its {style.level(analysis)} interval from resampled problems.",
+        f"Each model's ceiling with its {style.level(analysis)} interval by likelihood.",
         say.figures(sentences.counted(analysis, condition), "ceiling"),
         f"Forest plot of {count(len(rows), 'model')}.",
         f"Diamonds: condition {other}." if there else "",

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from repeval.messages import some
-from repeval.report.compute import Answers
+from repeval.report.compute import Answers, known_or_none
 from repeval.report.format import NOT_SHOWN, count, no_ceiling, points, reach, spread
 from repeval.report.summary import width
 from repeval.stats.betabinomial import fit_beta_binomial
-from repeval.stats.ceiling import component_limits
+from repeval.stats.ceiling import ceiling_interval, component_limits
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -44,9 +44,13 @@ def cells(analysis: Analysis, outcomes: Outcomes) -> pd.DataFrame:
     for s in (s for c in conditions for s in analysis.ranked(c)):
         system = s.model, s.condition
         sample = outcomes.system(*system)
-        options = run.options(outcomes.system_problems(*system), "components", *system)
-        own = component_limits(sample, **options)
-        limits = dict(zip(COMPONENTS, (*own, s.icc_interval, s.ceiling_interval), strict=True))
+        problems = outcomes.system_problems(*system)
+        own = component_limits(sample, **run.options(problems, "components", *system))
+        options = run.options(problems, "ceiling", *system)
+        law = ceiling_interval(sample, kind="percentile", **options)
+        pairs = (law.icc_low, law.icc_high), (law.low, law.high)
+        ends = [tuple(map(known_or_none, pair)) for pair in pairs]
+        limits = dict(zip(COMPONENTS, (*own, *ends), strict=True))
         fit = fit_beta_binomial(sample, method="paper") if sample.binary else None
         row = {"condition": s.condition, "model": s.model, "excluded": s.model in analysis.excluded}
         row |= {"n_problems": s.n_problems, "runs": reach(s.runs_range, "-"), "mean": s.mean}
