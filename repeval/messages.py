@@ -299,7 +299,7 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
     ("no-variation", "warned", "Every problem of a system has the same result.",
      "Wilson's interval says what is still possible; harder problems say more."),
     ("adjacent-only", "warned", "There are too many models to compare each with each.",
-     "With over 200 models only neighbours are paired; Python: outcomes.select([A, B])."),
+     "With over 200 models only neighbours are paired; select models for others."),
     ("pairs-left-out", "warned", "Some pairs of models hardly share a problem.",
      "Systems compare only on problems that both were given."),
     ("ranks-on-common", "warned", "Not all models have the same problems.",

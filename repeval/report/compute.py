@@ -118,8 +118,8 @@ class Answers:
             alpha=known_or_none(fit.alpha) if fit else None,
             beta=known_or_none(fit.beta) if fit else None,
             intervals={name: _of(i) for name, i in intervals.items()},
-            methods={name: i.method for name, i in intervals.items()}
-            | {
+            methods={
+                **{name: i.method for name, i in intervals.items()},
                 "ceiling_interval": profile.method,
                 "ceiling_interval_percentile": percentile.method,
             },
