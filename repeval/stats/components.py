@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repeval.stats.sample import ROUNDING, FloatArray, Sample, as_sample, variance
+from repeval.stats.resampling import as_clusters
+from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,9 @@ class Components:
     between : float
         σ_b², the variance between problems; may be negative, and is never clipped.
     spread : float
-        s²(p̂), the sample variance of the pass rates (ddof = 1).
+        s²(p̂), the sample variance of the pass rates (ddof = 1); under clusters N times the
+        cluster-robust variance of their mean, which has the same expectation where problems of
+        one cluster have nothing in common.
     run_noise : float
         mean_i(v_i/R_i), the part of `spread` that repetition removes.
     n_problems : int
@@ -35,6 +38,8 @@ class Components:
     runs_harmonic : float
         1/mean(1/R_i).
     runs_mean : float
+    single_run : float
+        Variance of a single run of a random problem; σ_b² + μ_w without clusters.
 
     Examples
     --------
@@ -56,6 +61,7 @@ class Components:
     runs_range: tuple[int, int]
     runs_harmonic: float
     runs_mean: float
+    single_run: float
 
     @property
     def icc(self) -> float:
@@ -102,8 +108,12 @@ class Components:
 
     @property
     def design_effect(self) -> float:
-        """Factor by which pooling the runs understates the variance; 1 + (R-1)ρ if R is equal."""
-        return self.runs_mean * (self.icc + (1 - self.icc) / self.runs_harmonic)
+        """Factor by which pooling the runs understates the variance; 1 + (R-1)ρ if R is equal.
+
+        Under clusters what problems of one cluster share counts as well.
+        """
+        clustered = _ratio(self.between + self.within, self.single_run)
+        return self.runs_mean * (self.icc + (1 - self.icc) / self.runs_harmonic) * clustered
 
     @property
     def variance(self) -> float:
@@ -116,23 +126,30 @@ class Components:
         return self.run_noise / self.n_problems
 
 
-def components(outcomes: Any, runs: ArrayLike | None = None) -> Components:
+def components(
+    outcomes: Any, runs: ArrayLike | None = None, clusters: ArrayLike | None = None
+) -> Components:
     """Estimate the variance components of one system's score.
 
     Parameters
     ----------
     outcomes, runs
         See `repeval.as_sample`.
+    clusters : (N,) array, optional
+        Label of the cluster each problem belongs to. Runs reduce no variance that the problems
+        of a cluster share, so `between` then holds it too.
 
     Returns
     -------
     Components
         `within` = mean of v_i over the problems with two runs or more, and `between` =
-        s²(p̂) - mean_i(v_i/R_i), with `within` in place of v_i where R_i = 1.
+        s²(p̂) - mean_i(v_i/R_i), with `within` in place of v_i where R_i = 1; under clusters
+        N·V in place of s²(p̂), V the cluster-robust variance of the score.
 
     References
     ----------
-    VC section 3. For scores v_i is the sample variance of the problem's runs.
+    VC section 3. For scores v_i is the sample variance of the problem's runs. Bell and McCaffrey
+    (2002) for the cluster-robust variance (CR2).
 
     Examples
     --------
@@ -144,10 +161,10 @@ def components(outcomes: Any, runs: ArrayLike | None = None) -> Components:
     (0.5, 0.111, 0.174)
     """
     s = as_sample(outcomes, runs)
-    return _components(s.rate, [s])
+    return _components(s.rate, [s], as_clusters(clusters, len(s)))
 
 
-def difference_components(a: Any, b: Any) -> Components:
+def difference_components(a: Any, b: Any, clusters: ArrayLike | None = None) -> Components:
     """Estimate the components of the difference of two systems on the same problems.
 
     Difficulty that both systems share cancels in d_i = p̂_iA - p̂_iB, run noise adds up:
@@ -157,6 +174,8 @@ def difference_components(a: Any, b: Any) -> Components:
     ----------
     a, b
         The two systems, in the same order of problems; see `repeval.as_sample`.
+    clusters : (N,) array, optional
+        As in `components`.
 
     Examples
     --------
@@ -169,7 +188,8 @@ def difference_components(a: Any, b: Any) -> Components:
     [1.64, 1.79, 3.4]
     """
     first, second = paired(a, b)
-    return _components(first.rate - second.rate, [first, second])
+    groups = as_clusters(clusters, len(first))
+    return _components(first.rate - second.rate, [first, second], groups)
 
 
 def paired(a: Any, b: Any) -> tuple[Sample, Sample]:
@@ -227,16 +247,17 @@ def noise_bound(runs: ArrayLike, level: float = 0.95) -> float:
     return float((1 - (1 - level) ** (1 / len(r))) / (4 * (1 - 2.0 ** (1 - r.min()))))
 
 
-def _components(values: FloatArray, parts: list[Sample]) -> Components:
+def _components(values: FloatArray, parts: list[Sample], groups: IntArray | None) -> Components:
     runs = np.stack([p.runs for p in parts])
-    spread = variance(values)
+    spread = clustered_spread(values, groups)
     run_noise = float(sum((filled_noise(p) / p.runs).mean() for p in parts))
-    between = spread - run_noise
+    # The sign decides whether there is a ceiling, so no rounding may decide the sign.
+    between = _difference(spread, run_noise)
+    within_ = sum(within(p) for p in parts)
     return Components(
         mean=float(values.mean()),
-        within=sum(within(p) for p in parts),
-        # The sign decides whether there is a ceiling, so no rounding may decide the sign.
-        between=0.0 if abs(between) < ROUNDING * spread else between,
+        within=within_,
+        between=between,
         spread=spread,
         run_noise=run_noise,
         n_problems=len(values),
@@ -244,7 +265,22 @@ def _components(values: FloatArray, parts: list[Sample]) -> Components:
         runs_range=(int(runs.min()), int(runs.max())),
         runs_harmonic=float(1 / (1 / runs).mean()),
         runs_mean=float(runs.mean()),
+        single_run=_difference(variance(values), run_noise) + within_,
     )
+
+
+def clustered_spread(values: FloatArray, groups: IntArray | None) -> float:
+    """Return N times the variance of a mean: s² without clusters, CR2 with them."""
+    if groups is None:
+        return variance(values)
+    sums = np.bincount(groups, values - values.mean())
+    kept = 1 - np.bincount(groups) / len(values)
+    return float((sums**2 / kept).sum() / len(values)) if np.ptp(sums) > ROUNDING else 0.0
+
+
+def _difference(spread: float, run_noise: float) -> float:
+    between = spread - run_noise
+    return 0.0 if abs(between) < ROUNDING * spread else between
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -1,0 +1,152 @@
+"""The smallest change that a comparison of two systems would detect."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from repeval.stats.components import clustered_spread, filled_noise, paired
+from repeval.stats.intervals import NEEDS_RUNS, NO_FLIP, normal_quantile, satterthwaite, t_quantile
+from repeval.stats.resampling import as_clusters
+from repeval.stats.sample import FloatArray, IntArray, variance
+
+POWER = 0.8
+LOST = "whole problems lost"
+LOST_BY_CLUSTER = "whole problems lost, clustered as the differences are"
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """The smallest true change that a test finds with a given power.
+
+    Attributes
+    ----------
+    value : float
+        On the scale of the score; NaN where it is not known.
+    assumes : str
+        What the change is made of; why there is no value, if there is none.
+    level, power : float
+
+    Examples
+    --------
+    >>> import repeval
+    >>> from repeval.stats.power import detectable_change
+    >>> a, b = ([3, 3, 0, 1, 2, 0, 3, 3], 3), ([3, 1, 0, 2, 0, 0, 3, 3], 3)
+    >>> found = detectable_change(a, b)
+    >>> round(found.value, 2), found.assumes
+    (0.68, 'whole problems lost')
+    """
+
+    value: float
+    assumes: str
+    level: float
+    power: float
+
+
+def detectable_change(
+    a: Any,
+    b: Any,
+    clusters: ArrayLike | None = None,
+    *,
+    level: float = 0.95,
+    power: float = POWER,
+) -> Detectable:
+    """Return the smallest drop on new problems that the pair's own test finds.
+
+    The test is the pair procedure: with repeated runs its interval holds the one for exactly
+    these problems, so neither question alone settles a drop.
+
+    Parameters
+    ----------
+    a, b
+        The two systems, in the same order of problems; see `repeval.as_sample`.
+    clusters : (N,) array, optional
+        Label of the cluster each problem belongs to.
+    level, power : float
+
+    Notes
+    -----
+    At the expanded level the quantile √(N/(N-1))·t of N-1 degrees of freedom meets the bootstrap
+    variance (N-1)/N · s²(d)/N, which together are Student's t on s²(d)/N.
+    """
+    first, second = paired(a, b)
+    groups = as_clusters(clusters, len(first))
+    d = first.rate - second.rate
+    n = len(d)
+    spread = clustered_spread(d, groups)
+    if groups is None:
+        return _at_least(
+            lost_problems(spread, n, reach(n - 1, level, power)),
+            detectable_fixed(first, second, level=level, power=power).value,
+            LOST, level, power,
+        )  # fmt: skip
+    plain = variance(d)
+    effect = max(1.0, spread / plain) if plain > 0 else 1.0
+    value = lost_problems(spread, n, reach(cluster_df(groups), level, power), effect)
+    return Detectable(value, LOST_BY_CLUSTER, level, power)
+
+
+def detectable_fixed(
+    a: Any, b: Any, *, level: float = 0.95, power: float = POWER
+) -> Detectable:
+    """Return the smallest drop on exactly these problems that `fixed_t` finds.
+
+    A problem that is lost fails on every run: it moves the difference and adds no run noise, so
+    the noise at hand is the noise of the test.
+    """
+    first, second = paired(a, b)
+    noise = filled_noise(first) / first.runs + filled_noise(second) / second.runs
+    if np.isnan(noise).any() or not noise.any():
+        reason = NEEDS_RUNS if np.isnan(noise).any() else NO_FLIP
+        return Detectable(math.nan, reason, level, power)
+    value = reach(satterthwaite(noise), level, power) * math.sqrt(noise.mean() / len(noise))
+    return Detectable(min(1.0, value), LOST, level, power)
+
+
+def lost_problems(spread: float, n: float, reach: float, effect: float = 1.0) -> float:
+    """Solve D = reach·√((s_d² + effect·(D - D²))/N): losing a share D of the problems.
+
+    A lost problem moves its d_i from 0 to -1, so the variance grows with the very change that is
+    to be found; where two systems hardly differ that is nearly all of it.
+
+    Parameters
+    ----------
+    spread : float
+        s_d², N times the variance of the mean difference as it is.
+    n : float
+        Problems.
+    reach : float
+        Standard errors between no change and a change that is found, z_a + z_b.
+    effect : float
+        What losses by cluster multiply their variance by.
+    """
+    k = reach**2 / n
+    # (1 + k·effect) D² - k·effect D - k s_d² = 0.
+    lost = k * effect
+    return (lost + math.sqrt(lost**2 + 4 * (1 + lost) * k * spread)) / (2 * (1 + lost))
+
+
+def reach(df: float, level: float, power: float = POWER) -> float:
+    """Return how many standard errors off zero a change is found with `power`.
+
+    z_a + z_b with infinite degrees of freedom; else the non-centrality of the t test, which is
+    more than t_a + t_b where there are few.
+    """
+    if math.isinf(df):
+        return normal_quantile(level) + float(special.ndtri(power))
+    return float(special.nctdtrinc(df, 1 - power, t_quantile(level, df)))
+
+
+def cluster_df(groups: IntArray) -> float:
+    """Return (Σn_g)²/Σn_g² - 1, the degrees of freedom that clusters of unequal size leave."""
+    sizes: FloatArray = np.bincount(groups).astype(float)
+    return float(sizes.sum() ** 2 / (sizes**2).sum() - 1)
+
+
+def _at_least(new: float, fixed: float, assumes: str, level: float, power: float) -> Detectable:
+    return Detectable(new if math.isnan(fixed) else max(new, fixed), assumes, level, power)
