@@ -65,6 +65,28 @@ def break_even(ratio: float, runs: int) -> float:
     return _over(runs * (runs + 1), ratio)
 
 
+def break_even_from_here(ratio: float, runs: int) -> float:
+    """Return the cost ratio c_p/c_g above which another run of a problem beats another problem.
+
+    Parameters
+    ----------
+    ratio : float
+        μ_w/σ_b².
+    runs : int
+        R, the runs at hand, which a new problem gets as well.
+
+    Notes
+    -----
+    With V = (σ_b² + μ_w/R)/N, a run more of one problem takes μ_w/(R(R+1))/N² off V for c_g; one
+    problem more takes (σ_b² + μ_w/R)/N² off it, for c_p + R c_g. A run takes off more for its
+    price iff (c_p/c_g + R) μ_w/(R(R+1)) > σ_b² + μ_w/R, that is c_p/c_g > R(R+1)σ_b²/μ_w + 1.
+    This is about the next purchase. For a whole round, N runs or what problems they would buy, the
+    1 goes: every new problem takes off less than the one before. `break_even` is then right, as
+    it is from scratch.
+    """
+    return break_even(ratio, runs) + 1
+
+
 def problems_factor(half_width: float, difference: float) -> float:
     """Return how many times the problems make half an interval as long as a difference."""
     return max(1.0, (half_width / difference) ** 2) if difference else math.inf

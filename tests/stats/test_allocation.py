@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from repeval.stats.allocation import (
     break_even,
+    break_even_from_here,
     cost_ratio_for,
     optimal_integer_runs,
     optimal_runs,
@@ -116,3 +117,32 @@ def test_without_difference_between_problems_runs_are_as_good_as_problems() -> N
     assert optimal_runs(math.inf, 50) == math.inf
     with pytest.raises(ValueError, match="ratio"):
         optimal_integer_runs(math.inf, 50)
+
+
+@pytest.mark.parametrize(("ratio", "runs"), [(0.34, 1), (0.34, 5), (2.0, 3)])
+def test_the_next_run_against_the_next_problem(ratio: float, runs: int) -> None:
+    """The variance of mean scores with one run, or one problem, more, by its definition."""
+    n = 10**6
+    noise = np.full(n, 1 / runs)
+    more = noise.copy()
+    more[0] = 1 / (runs + 1)
+
+    def variance(rates) -> float:
+        return (1 + ratio * rates.mean()) / len(rates)
+
+    def saved_by_run(rates) -> float:
+        return ratio * (rates.sum() - more.sum()) / n**2
+
+    saved_by_problem = variance(noise) - variance(np.append(noise, 1 / runs))
+    # A run costs 1 and a problem c + R: equal savings for the price.
+    cost = saved_by_problem / saved_by_run(noise) - runs
+    # One problem of a million; sums of a million numbers.
+    assert break_even_from_here(ratio, runs) == pytest.approx(cost, rel=1e-3)
+    assert break_even_from_here(ratio, runs) == break_even(ratio, runs) + 1
+
+
+def test_a_whole_round_breaks_even_as_from_scratch() -> None:
+    ratio, runs = 0.5, 4
+    cost = break_even(ratio, runs)
+    problems = 1 + 1 / (cost + runs)  # times as many for the price of a run of each
+    assert (1 + ratio / runs) / problems == pytest.approx(1 + ratio / (runs + 1), rel=1e-12)
