@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from repeval.stats.clusters import score_variance
 from repeval.stats.resampling import as_clusters
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
 
@@ -273,9 +274,7 @@ def clustered_spread(values: FloatArray, groups: IntArray | None) -> float:
     """Return N times the variance of a mean: s² without clusters, CR2 with them."""
     if groups is None:
         return variance(values)
-    sums = np.bincount(groups, values - values.mean())
-    kept = 1 - np.bincount(groups) / len(values)
-    return float((sums**2 / kept).sum() / len(values)) if np.ptp(sums) > ROUNDING else 0.0
+    return len(values) * score_variance(values, groups)[0]
 
 
 def _difference(spread: float, run_noise: float) -> float:

@@ -10,10 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from repeval.stats.components import clustered_spread, filled_noise, paired
-from repeval.stats.intervals import NEEDS_RUNS, NO_FLIP, normal_quantile, satterthwaite, t_quantile
+from repeval.stats.clusters import cluster_df
+from repeval.stats.components import clustered_spread, paired
+from repeval.stats.intervals import (
+    NEEDS_RUNS,
+    NO_FLIP,
+    fixed_noise,
+    normal_quantile,
+    satterthwaite,
+    t_quantile,
+)
 from repeval.stats.resampling import as_clusters
-from repeval.stats.sample import FloatArray, IntArray, variance
+from repeval.stats.sample import Sample, variance
 
 POWER = 0.8
 LOST = "whole problems lost"
@@ -83,27 +91,38 @@ def detectable_change(
         return Detectable(lost_problems(spread, n, reach(n - 1, level, power)), LOST, level, power)
     plain = variance(d)
     effect = max(1.0, spread / plain) if plain > 0 else 1.0
-    value = lost_problems(spread, n, reach(cluster_df(groups), level, power), effect)
+    value = lost_problems(spread, n, reach(cluster_df(np.bincount(groups)), level, power), effect)
     return Detectable(value, LOST_BY_CLUSTER, level, power)
 
 
 def detectable_fixed(a: Any, b: Any, *, level: float = 0.95, power: float = POWER) -> Detectable:
-    """Return the smallest drop on exactly these problems that `fixed_t` finds.
+    """Return the smallest drop on exactly these problems that their own interval finds.
 
+    Notes
+    -----
     A problem that is lost fails on every run: it moves the difference and adds no run noise, so
-    the noise at hand is the noise of the test.
+    the noise at hand is the noise of the test. Where nothing flipped nothing is left to chance:
+    with L lost runs and m of problems that differ Tango's score L/√(L + m) has to reach z.
+
+    Examples
+    --------
+    >>> from repeval.stats.power import detectable_fixed
+    >>> a, b = ([3, 3, 0, 1, 2, 0, 3, 3], 3), ([3, 1, 0, 2, 0, 0, 3, 3], 3)
+    >>> round(detectable_fixed(a, b).value, 2)
+    0.27
     """
     first, second = paired(a, b)
-    noise = filled_noise(first) / first.runs + filled_noise(second) / second.runs
-    if np.isnan(noise).any() or not noise.any():
-        reason = NEEDS_RUNS if np.isnan(noise).any() else NO_FLIP
-        return Detectable(math.nan, reason, level, power)
-    value = reach(satterthwaite(noise), level, power) * math.sqrt(noise.mean() / len(noise))
+    squared, df = _run_noise(first, second)
+    still = math.isnan(squared) or squared == 0
+    value = _still(first, second, level) if still else reach(df, level, power) * math.sqrt(squared)
+    if math.isnan(value):
+        reason = NEEDS_RUNS if math.isnan(squared) else NO_FLIP
+        return Detectable(value, reason, level, power)
     return Detectable(min(1.0, value), LOST, level, power)
 
 
-def lost_problems(spread: float, n: float, reach: float, effect: float = 1.0) -> float:
-    """Solve D = reach·√((s_d² + effect·(D - D²))/N): losing a share D of the problems.
+def lost_problems(spread: float, n: float, errors: float, effect: float = 1.0) -> float:
+    """Solve D = errors·√((s_d² + effect·(D - D²))/N): losing a share D of the problems.
 
     A lost problem moves its d_i from 0 to -1, so the variance grows with the very change that is
     to be found; where two systems hardly differ that is nearly all of it.
@@ -114,12 +133,12 @@ def lost_problems(spread: float, n: float, reach: float, effect: float = 1.0) ->
         s_d², N times the variance of the mean difference as it is.
     n : float
         Problems.
-    reach : float
-        Standard errors between no change and a change that is found, z_a + z_b.
+    errors : float
+        Standard errors between no change and a change that is found, z_a + z_b: `reach`.
     effect : float
         What losses by cluster multiply their variance by.
     """
-    k = reach**2 / n
+    k = errors**2 / n
     # (1 + k·effect) D² - k·effect D - k s_d² = 0.
     lost = k * effect
     return (lost + math.sqrt(lost**2 + 4 * (1 + lost) * k * spread)) / (2 * (1 + lost))
@@ -136,7 +155,22 @@ def reach(df: float, level: float, power: float = POWER) -> float:
     return float(special.nctdtrinc(df, 1 - power, t_quantile(level, df)))
 
 
-def cluster_df(groups: IntArray) -> float:
-    """Return (Σn_g)²/Σn_g² - 1, the degrees of freedom that clusters of unequal size leave."""
-    sizes: FloatArray = np.bincount(groups).astype(float)
-    return float(sizes.sum() ** 2 / (sizes**2).sum() - 1)
+def _run_noise(a: Sample, b: Sample) -> tuple[float, float]:
+    """Return the run noise of a difference on these problems, and its degrees of freedom."""
+    if min(a.runs.min(), b.runs.min()) > 1:
+        noise = a.noise / a.runs + b.noise / b.runs
+        return float(noise.mean()) / len(a), satterthwaite(noise)
+    # Each system shows its noise on the problems that it repeated, and no others (Welch).
+    parts = fixed_noise(a), fixed_noise(b)
+    squared = sum(v for v, _ in parts)
+    return squared, squared**2 / sum(v * v / df for v, df in parts) if squared else math.inf
+
+
+def _still(a: Sample, b: Sample, level: float) -> float:
+    """Return the drop that is found for certain where every problem repeats itself."""
+    runs = int(a.runs[0])
+    same = all(s.binary and (s.runs == runs).all() and not s.noise.any() for s in (a, b))
+    if runs < 2 or not same:
+        return math.nan
+    z2, differing = normal_quantile(level) ** 2, runs * int((a.rate != b.rate).sum())
+    return (z2 + math.sqrt(z2**2 + 4 * z2 * differing)) / (2 * len(a) * runs)

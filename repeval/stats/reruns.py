@@ -12,16 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from repeval.stats.components import components, filled_noise, paired
+from repeval.stats.components import components, paired
 from repeval.stats.intervals import (
     NEEDS_RUNS,
+    SCORES_DF,
     Interval,
     check_options,
-    satterthwaite,
+    fixed_noise,
     t_quantile,
     wilson,
 )
-from repeval.stats.sample import FloatArray, IntArray, Sample, as_sample
+from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
 
 # Tables as likely as the one seen count as extreme, whatever rounding says (as in R).
 AS_LIKELY = 1 + 1e-7
@@ -41,10 +42,10 @@ def rerun_interval(
     Notes
     -----
     Both scores have the run noise μ_w/(N R), so their difference has twice that: √2 as wide as
-    `fixed_t`, which holds the mean over endless runs. Where no run differed from another, the
-    score test of two equal rates stands in, every run independent: the common rate lies in
-    Wilson's interval of all runs of both, and the rerun is as far beyond it as this score is short
-    of it. That is wider than needed, since rates that differ between problems vary less.
+    `fixed_t`, which holds the mean over endless runs. As there, the noise of coins is an upper
+    bound, for where no run changed anything or the bound is narrower. The score test of two equal
+    rates then says: the common rate lies in Wilson's interval of both scores' runs, and the rerun
+    as far beyond it as this score is short of it.
 
     Examples
     --------
@@ -56,16 +57,18 @@ def rerun_interval(
     check_options(level)
     s = as_sample(outcomes, runs)
     c = components(s)
-    if math.isnan(c.within):
+    squared, df = fixed_noise(s)
+    if math.isnan(squared):
         return Interval(math.nan, math.nan, level, "rerun", "fixed", NEEDS_RUNS)
-    if c.run_noise == 0:
-        low, high = (2 * x - c.mean for x in wilson(c.mean, 2 * float(s.runs.sum()), level))
-        how = "Wilson for both scores, runs taken as independent"
-    else:
-        df = min(satterthwaite(filled_noise(s) / s.runs), float((s.runs > 1).sum()))
-        half = t_quantile(level, df) * math.sqrt(2 * c.fixed_variance)
-        low, high, how = c.mean - half, c.mean + half, f"Student's t, {df:.1f} df"
-    return Interval(max(0.0, low), min(1.0, high), level, "rerun", "fixed", how)
+    n = len(s) * c.runs_harmonic
+    low, high = (2 * x - c.mean for x in wilson(c.mean, 2 * n, level))
+    low, high, how = max(0.0, low), min(1.0, high), "Wilson, an upper bound on run noise"
+    half = t_quantile(level, df) * math.sqrt(2 * squared)
+    own = max(0.0, c.mean - half), min(1.0, c.mean + half)
+    known = half > ROUNDING and (s.binary or df >= SCORES_DF)
+    if known and own[1] - own[0] <= high - low:
+        low, high, how = *own, f"Student's t, {df:.1f} df"
+    return Interval(low, high, level, "rerun", "fixed", how)
 
 
 @dataclass(frozen=True)
@@ -171,18 +174,20 @@ def separated(a: Any, b: Any, *, level: float = 0.95) -> Separated:
     p = np.empty(len(first))
     for table, members in found:
         p[members] = table.p_value[first.passes[members] - table.fewest]
-    expected = {0.0: 0.0}
-    for t in np.unique(p):
-        by_chance = sum(
-            len(members) * table.probability[table.p_value <= t * AS_LIKELY].sum()
-            for table, members in found
-        )
-        if by_chance <= (1 - level) * (p <= t * AS_LIKELY).sum():
-            expected[float(t)] = float(by_chance)
-    most = max(expected)
-    named = p <= most * AS_LIKELY
+    # The expected number of p-values up to each possible one, and the largest that is rare enough.
+    possible = np.concatenate([table.p_value for table, _ in found])
+    weight = np.concatenate([len(members) * table.probability for table, members in found])
+    order = np.argsort(possible)
+    up_to = np.concatenate([[0.0], np.cumsum(weight[order])])
+    seen = np.sort(p)
+    expected = up_to[np.searchsorted(possible[order], seen * AS_LIKELY, side="right")]
+    count = np.searchsorted(seen, seen * AS_LIKELY, side="right")
+    rare = np.flatnonzero(expected <= (1 - level) * count)
+    last = rare[-1] if rare.size else None
+    named = p <= (seen[last] * AS_LIKELY if rare.size else -1.0)
+    by_chance = float(expected[last]) if rare.size else 0.0
     return Separated(
-        named & (first.rate > second.rate), named & (first.rate < second.rate), p, expected[most]
+        named & (first.rate > second.rate), named & (first.rate < second.rate), p, by_chance
     )
 
 

@@ -69,11 +69,19 @@ def test_nothing_known_of_run_noise() -> None:
     single = detectable_fixed(([1, 0, 1, 1], 1), ([1, 1, 1, 0], 1))
     assert math.isnan(single.value)
     assert "two runs" in single.assumes
-    still = detectable_fixed(([3, 0, 3, 3], 3), ([3, 0, 3, 0], 3))
-    assert math.isnan(still.value)
-    assert "no problem changed" in still.assumes
+    unequal = detectable_fixed(([3, 0, 2, 2], [3, 3, 2, 2]), ([3, 0, 2, 0], [3, 3, 2, 2]))
+    assert math.isnan(unequal.value)
+    assert "no problem changed" in unequal.assumes
     # Two systems that never differed: a lost problem still varies.
     assert 0 < detectable_change(([3] * 30, 3), ([3] * 30, 3)).value < 0.3
+
+
+def test_where_nothing_flips_a_drop_is_certain_to_be_found() -> None:
+    """McNemar's score over runs, of which the lost ones all point one way."""
+    a, b = np.array([4] * 10 + [0] * 10), np.array([0] + [4] * 9 + [4] + [0] * 9)
+    lost = detectable_fixed((a, 4), (b, 4)).value * 80
+    assert lost / math.sqrt(lost + 8) == pytest.approx(1.959964, abs=1e-6)
+    assert detectable_fixed((a, 4), (a, 4)).value * 80 == pytest.approx(1.959964**2, rel=1e-6)
 
 
 def test_clusters_are_few_units() -> None:
