@@ -8,11 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from repeval.messages import RepevalError
 from repeval.report.rows import (
     ConditionPair,
     Difference,
     Fixed,
+    Flips,
     Limits,
     Pair,
     Pooled,
@@ -22,16 +25,17 @@ from repeval.report.rows import (
     TwoLevel,
     TwoLevelRank,
 )
-from repeval.stats import allocation, ceiling, comparison, exact
+from repeval.stats import allocation, ceiling, comparison, exact, power, reruns
 from repeval.stats.betabinomial import fit_beta_binomial
 from repeval.stats.components import Components, components, difference_components
-from repeval.stats.intervals import ESTIMANDS, Interval, interval, normal_quantile, score_variance
+from repeval.stats.intervals import ESTIMANDS, Interval, interval, normal_quantile
 from repeval.stats.noise_share import difference_profile_limits
 from repeval.stats.profile import narrowing_limits
 from repeval.stats.random_state import keyed_generator
 from repeval.stats.ranking import rank
+from repeval.stats.reruns import rerun_interval
 from repeval.stats.resampling import as_clusters
-from repeval.stats.sample import IntArray, Sample
+from repeval.stats.sample import ROUNDING, IntArray, Sample
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -84,7 +88,8 @@ class Answers:
         """Answer for one system."""
         sample = self.outcomes.system(model, condition)
         problems = self.outcomes.system_problems(model, condition)
-        c = components(sample)
+        groups = self.clusters(problems)
+        c = components(sample, clusters=groups)
         intervals = {
             name: interval(sample, name=name, **self.options(problems, name, model, condition))
             for name in ESTIMANDS
@@ -94,7 +99,6 @@ class Answers:
             kinds=("profile", "percentile"),
             **self.options(problems, "ceiling", model, condition),
         )
-        groups = self.clusters(problems)
         fit = fit_beta_binomial(sample) if sample.binary else None
         return System(
             model=model,
@@ -117,6 +121,7 @@ class Answers:
             constant_share=_constant_share(sample) if fit else None,
             alpha=known_or_none(fit.alpha) if fit else None,
             beta=known_or_none(fit.beta) if fit else None,
+            rerun_interval=_of(rerun_interval(sample, level=self.settings.level)),
             intervals={name: _of(i) for name, i in intervals.items()},
             methods={
                 **{name: i.method for name, i in intervals.items()},
@@ -189,12 +194,14 @@ class Answers:
         """Answer for two systems on their common problems."""
         level = self.settings.level
         fixed = comparison.compare(x, y, name="fixed_t", level=level)
-        c = difference_components(x, y)
+        groups = self.clusters(problems)
+        c = difference_components(x, y, groups)
         remaining = None
         if ceiling_interval:
             low, high = ceiling_interval
             remaining = _remaining(c, 0.0 if high is None else 1 / high, 1 / low)
-        variance, _ = score_variance(x.rate - y.rate, self.clusters(problems))
+        new = power.detectable_change(x, y, groups, level=level)
+        same = power.detectable_fixed(x, y, level=level)
         z = comparison.pooled_z(x, y)
         half = one.interval.width / 2
         # Newcombe's stand-in for a law that is a point knows of no runs.
@@ -206,7 +213,7 @@ class Answers:
             mean_a=float(x.rate.mean()),
             mean_b=float(y.rate.mean()),
             difference=one.difference,
-            flips=comparison.flips(x, y),
+            flips=_flips(x, y, problems, level),
             interval=_of(one.interval),
             p_greater=one.p_greater,
             p_tie=one.p_tie,
@@ -215,12 +222,13 @@ class Answers:
             **_figures(c, *SHARED),
             ceiling_interval=ceiling_interval,
             remaining_narrowing_interval=remaining,
-            mdd=comparison.minimum_detectable(variance, level) or None,
+            mdd=known_or_none(new.value),
+            mdd_assumes=new.assumes,
             half_widths=comparison.half_widths(half, c.aleatoric_share) if growing else None,
             problems_factor=known_or_none(factor),
             fixed=Fixed(
                 _of(fixed.interval), _resolved(fixed), fixed.interval.method,
-                known_or_none(comparison.minimum_detectable(c.fixed_variance, level)) or None,
+                known_or_none(same.value), same.assumes,
             ),
             two_level=TwoLevel(_of(two.interval), two.p_greater, two.p_tie, _resolved(two)),
             pooled=Pooled(
@@ -293,6 +301,18 @@ def _adjusted(rows: list[Any], member: Callable[[Any], bool]) -> list[Any]:
     for i, p in zip(family, comparison.holm([rows[i].p_value for i in family]), strict=True):
         rows[i] = replace(rows[i], p_adjusted=float(p))
     return rows
+
+
+def _flips(x: Sample, y: Sample, problems: Sequence[str], level: float) -> Flips:
+    d = x.rate - y.rate
+    better, worse = int((d > ROUNDING).sum()), int((d < -ROUNDING).sum())
+    counts = better, worse, len(d) - better - worse
+    if not (x.binary and y.binary):
+        return Flips(*counts, None, (), (), None)
+    chance, apart = reruns.chance_flips(x, y), reruns.separated(x, y, level=level)
+    named = (apart.a_better, apart.b_better)
+    a, b = (tuple(problems[i] for i in np.flatnonzero(mask)) for mask in named)
+    return Flips(*counts, known_or_none(chance.higher), a, b, apart.by_chance)
 
 
 def _constant_share(sample: Sample) -> float | None:

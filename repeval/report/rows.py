@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from repeval.stats.comparison import Flips, HalfWidths
+from repeval.stats.comparison import HalfWidths
 
 Limits = tuple[float | None, float | None] | None
 Spread = tuple[float | None, float | None, float | None]
@@ -57,8 +57,27 @@ class System:
     constant_share: float | None
     alpha: float | None
     beta: float | None
+    rerun_interval: Limits
     intervals: dict[str, Limits]
     methods: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Flips:
+    """On how many problems one system's pass rate is higher than the other's, and which stand out.
+
+    `by_chance` is how many each would win by run noise alone, were the two equally good on every
+    problem; `a_separated` and `b_separated` are the problems on which that system is better by more
+    than run noise, of which `by_chance_separated` are expected to be there by run noise.
+    """
+
+    a_better: int
+    b_better: int
+    same: int
+    by_chance: float | None
+    a_separated: tuple[str, ...]
+    b_separated: tuple[str, ...]
+    by_chance_separated: float | None
 
 
 @dataclass(frozen=True)
@@ -69,6 +88,7 @@ class Fixed:
     resolved: bool | None
     method: str
     mdd: float | None
+    mdd_assumes: str
 
 
 @dataclass(frozen=True)
@@ -114,6 +134,7 @@ class Difference:
     aleatoric_share: float | None
     two_level_inflation: float | None
     mdd: float | None
+    mdd_assumes: str
     half_widths: HalfWidths | None
     problems_factor: float | None
     fixed: Fixed
@@ -170,13 +191,16 @@ class Rank:
 class BreakEven:
     """From which price of a problem on, in runs, a second run pays.
 
-    For a score by the ratio of the medians of μ_w and σ_b², and by the median of their ratios; for
-    the median difference of two neighbours, where a repetition costs two runs.
+    From scratch, for a score by the ratio of the medians of μ_w and σ_b² and by the median of their
+    ratios; for the median difference of two neighbours, where a repetition costs two runs.
+    `from_here` is the price above which one more run of a problem beats one more problem with as
+    many runs as the others have.
     """
 
     ratio_of_medians: float | None
     median_of_ratios: float | None
     difference: float | None
+    from_here: float | None
 
 
 @dataclass(frozen=True)

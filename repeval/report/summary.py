@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from repeval.report.rows import BreakEven, Pair, Spread, Summary, System
-from repeval.stats.allocation import break_even
+from repeval.stats.allocation import break_even, break_even_from_here
 
 __all__ = ["NEW", "THESE", "summarize", "width"]
 
@@ -24,7 +24,7 @@ def summarize(systems: Sequence[System], pairs: Sequence[Pair]) -> Summary:
     varied = [s for s in systems if s.within is not None and (s.within or s.between > 0)]
     ratios = [s.within / s.between if s.between > 0 else math.inf for s in varied]
     runs = {s.n_runs for s in systems}
-    repeated = next(iter(runs)) if len(runs) == 1 and runs != {1} else None
+    runs_each = next(iter(runs)) if len(runs) == 1 else None
     return Summary(
         n_systems=len(systems),
         mean=_spread(systems, "mean"),
@@ -48,9 +48,10 @@ def summarize(systems: Sequence[System], pairs: Sequence[Pair]) -> Summary:
             _finite(break_even(statistics.median(ratios), 1)) if ratios else None,
             # A repetition of a pair costs two runs, and its ratio is its own.
             2 * break_even(ceiling - 1, 1) if ceiling is not None and ceiling > 1 else None,
+            break_even_from_here(ratio, runs_each) if ratio and runs_each else None,
         ),
-        best_between=(break_even(ratio, repeated - 1), break_even(ratio, repeated))
-        if ratio and repeated
+        best_between=(break_even(ratio, runs_each - 1), break_even(ratio, runs_each))
+        if ratio and runs_each and runs_each > 1
         else None,
         over_pooled=(_over_pooled(systems, NEW), _over_pooled(systems, THESE)),
     )

@@ -150,15 +150,6 @@ def exact_comparisons(
 
 
 @dataclass(frozen=True)
-class Flips:
-    """How many problems one system does better on than the other, by their pass rates."""
-
-    a_better: int
-    b_better: int
-    same: int
-
-
-@dataclass(frozen=True)
 class HalfWidths:
     """Half an interval's width on new problems now, and if more were run.
 
@@ -170,14 +161,6 @@ class HalfWidths:
     twice_runs: float
     endless_runs: float | None
     twice_problems: float
-
-
-def flips(a: Any, b: Any) -> Flips:
-    """Count the problems on which either system has the higher pass rate."""
-    first, second = paired(a, b)
-    d = first.rate - second.rate
-    better, worse = int((d > ROUNDING).sum()), int((d < -ROUNDING).sum())
-    return Flips(better, worse, len(d) - better - worse)
 
 
 def half_widths(half: float, aleatoric_share: float) -> HalfWidths:

@@ -95,11 +95,11 @@ def test_what_would_help_a_pair_by_algebra(tidy):
     for case, share in expected.items():
         assert said(text, case) == pytest.approx(half * math.sqrt(share), abs=0.05 + 1e-9), case
     assert len({said(text, case) for case in expected}) == 3
-    # Seen four times in five: 1.96 + .84 standard errors, of run noise alone on these problems.
-    factor = oracles.NORMAL.inv_cdf(0.975) + oracles.NORMAL.inv_cdf(0.8)
-    these, new = (100 * factor * math.sqrt(v / n) for v in (within / runs, spread))
+    row = analysis.pairs[0]
     seen = re.search(r"if it is (\S+)\s+points \(these\s+problems\),\s+(\S+)\s+points", text)
-    assert [float(x) for x in seen.groups()] == pytest.approx([these, new], abs=0.05 + 1e-9)
+    assert [float(x) for x in seen.groups()] == pytest.approx(
+        [100 * row.fixed.mdd, 100 * row.mdd], abs=0.05 + 1e-9
+    )
 
 
 @pytest.mark.parametrize(

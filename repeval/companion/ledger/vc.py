@@ -15,6 +15,8 @@ from repeval.companion.ledger.judge import claim
 from repeval.companion.ledger.results import Results, refusal
 from repeval.stats.allocation import cost_ratio_for, optimal_runs, relative_width
 from repeval.stats.betabinomial import fit_beta_binomial
+from repeval.stats.comparison import minimum_detectable
+from repeval.stats.components import difference_components
 from repeval.stats.random_state import keyed_generator
 from repeval.stats.ranking import resampled_scores
 
@@ -264,7 +266,19 @@ def minimal(r: Results, name: str) -> np.ndarray:
 claim("vc-ab-minimal-{name}")(
     lambda r, name: ends(minimal(r, "ceiling")) if name == "range" else median(minimal(r, name))
 )
-claim("vc-lim-mde")(lambda r: 100 * median(row.mdd for row in r.analysis.condition_pairs))
+
+
+@claim("vc-lim-mde")
+def smallest_detectable(r: Results) -> float:
+    """Take the normal formula, 2.8 standard errors, for each model's difference of conditions."""
+    pairs = (
+        r.outcomes.pair((p.model, p.condition_a), (p.model, p.condition_b))
+        for p in r.analysis.condition_pairs
+    )
+    level = r.analysis.settings.level
+    return 100 * median(
+        minimum_detectable(difference_components(a, b).variance, level) for a, b, _ in pairs
+    )
 
 
 @claim("vc-lim-beta", "vc-ab-beta-small")
