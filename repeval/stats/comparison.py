@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from repeval.stats import exact
-from repeval.stats.components import filled_noise, paired
+from repeval.stats import decision, exact
+from repeval.stats.components import paired
 from repeval.stats.intervals import (
     NEEDS_RUNS,
     NO_FLIP,
@@ -20,15 +20,16 @@ from repeval.stats.intervals import (
     check_options,
     interval,
     normal_quantile,
-    satterthwaite,
     score_variance,
     t_quantile,
 )
+from repeval.stats.paired import decided, decided_by_clusters, run_noise
 from repeval.stats.random_state import as_generator
 from repeval.stats.resampling import as_clusters, rerun_means, resampled_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample
 
 ESTIMANDS = {
+    "paired": "superpopulation",
     "one_level": "superpopulation",
     "two_level": "superpopulation",
     "clustered_normal": "superpopulation",
@@ -36,6 +37,7 @@ ESTIMANDS = {
     "fixed_t": "fixed",
 }
 POWER = 0.8
+EXPANDED = "%s at the expanded level, hull"
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class Comparison:
         Shares of resamples in which A leads, and in which both are equal; not the
         probability that A is better.
     p_value : float
-        Two-sided: twice the smaller share on the other side of zero, ties included.
+        Two-sided, the smallest 1 - level at which the interval excludes zero; for the plain laws
+        twice the smaller share on the other side of zero, ties included.
     n_problems : int
 
     Examples
@@ -69,8 +72,10 @@ class Comparison:
     n_problems: int
 
     @property
-    def resolved(self) -> bool:
-        """Whether the interval excludes zero."""
+    def resolved(self) -> bool | None:
+        """Whether the interval excludes zero; None by `paired` on fewer than 8 problems."""
+        if self.interval.name == "paired" and self.n_problems < decision.FEWEST:
+            return None
         return self.interval.low > 0 or self.interval.high < 0
 
 
@@ -78,7 +83,7 @@ def compare(
     a: Any,
     b: Any,
     *,
-    name: str = "one_level",
+    name: str = "paired",
     level: float = 0.95,
     method: str = "auto",
     n_resamples: int = 2000,
@@ -92,14 +97,21 @@ def compare(
     a, b
         See `repeval.as_sample`; give passes and runs as one pair, (passes, runs).
     name : str
-        For new problems `one_level` (the law to use), `two_level` (the paper's; it counts
-        run noise twice) or `clustered_normal`; for exactly these `fixed_normal`, `fixed_t`.
+        For new problems `paired` (to decide by), `one_level` (its law, read plainly: too sure on
+        few problems), `two_level` (the paper's; it counts run noise twice) or `clustered_normal`;
+        for exactly these `fixed_normal`, `fixed_t`.
     level, method, n_resamples, rng, clusters
         As in `repeval.interval`.
 
+    Notes
+    -----
+    `paired` is Tango's score interval where every problem was run once, and else the hull of the
+    one-level law at Hesterberg's expanded level, of what unseen problems leave open
+    and of `fixed_t` where that exists; by clusters Student's t and `fixed_t`.
+
     References
     ----------
-    VC section 5.1 and Figure 1 (`two_level`).
+    VC section 5.1 and Figure 1 (`two_level`); `repeval.stats.decision` (`paired`).
 
     Examples
     --------
@@ -117,6 +129,13 @@ def compare(
     groups = as_clusters(clusters, len(pair[0]))
     if name.startswith("fixed"):
         return _fixed(*pair, name, level)
+    if name == "paired" and groups is not None:
+        plain = compare(
+            *pair, name="one_level", level=level, method=method,
+            n_resamples=n_resamples, rng=rng, clusters=groups,
+        )  # fmt: skip
+        limits, p_value = decided_by_clusters(*pair, groups, level)
+        return replace(plain, interval=limits, p_value=p_value)
     # A bootstrap of few or unequal clusters is far too sure; Monte Carlo only where asked for.
     if (groups is not None and method == "auto") or name == "clustered_normal":
         return _clustered_normal(*pair, name, level, groups)
@@ -137,15 +156,18 @@ def exact_comparisons(
     for i, (a, b) in enumerate(pairs):
         batches.setdefault((len(a), math.lcm(a.lattice, b.lattice)), []).append(i)
     for (n, _), members in batches.items():
-        law = exact.difference_law([pairs[i] for i in members], name)
-        low, high = law.interval(level)
+        here = [pairs[i] for i in members]
+        law = exact.difference_law(here, "one_level" if name == "paired" else name)
         less, tie = law.below(0), law.at(0)
+        if name == "paired":
+            found = decided(here, decision.law_limits(law, n, level), EXPANDED % "exact law", level)
+        else:
+            ends = np.transpose(law.interval(level)).tolist()
+            found = [(Interval(*x, level, name, ESTIMANDS[name], "exact law"), None) for x in ends]
         for row, i in enumerate(members):
-            a, b = pairs[i]
-            limits = Interval(
-                float(low[row]), float(high[row]), level, name, ESTIMANDS[name], "exact law"
-            )
-            results[i] = _comparison(a, b, limits, 1 - less[row] - tie[row], tie[row], n)
+            limits, p = found[row]
+            greater = 1 - less[row] - tie[row]
+            results[i] = _comparison(*pairs[i], limits, greater, tie[row], n, p)
     return [results[i] for i in range(len(pairs))]
 
 
@@ -232,15 +254,20 @@ def sidak(p_value: float, tests: int) -> float:
 
 
 def _comparison(
-    a: Sample, b: Sample, limits: Interval, p_greater: float, p_tie: float, n: int
+    a: Sample,
+    b: Sample,
+    limits: Interval,
+    p_greater: float,
+    p_tie: float,
+    n: int,
+    p_value: float | None = None,
 ) -> Comparison:
     p_greater, p_tie = max(0.0, float(p_greater)), float(p_tie)
-    if limits.high - limits.low < ROUNDING:
-        limits = _newcombe(a, b, limits)
-    p_value = min(1.0, 2 * min(p_greater + p_tie, 1 - p_greater))
-    return Comparison(
-        float((a.rate - b.rate).mean()), limits, p_greater, p_tie, max(0.0, p_value), n
-    )
+    if p_value is None:
+        p_value = max(0.0, min(1.0, 2 * min(p_greater + p_tie, 1 - p_greater)))
+        if limits.high - limits.low < ROUNDING:
+            limits = _newcombe(a, b, limits)
+    return Comparison(float((a.rate - b.rate).mean()), limits, p_greater, p_tie, p_value, n)
 
 
 def _newcombe(a: Sample, b: Sample, limits: Interval) -> Interval:
@@ -277,14 +304,12 @@ def _clustered_normal(
 def _fixed(a: Sample, b: Sample, name: str, level: float) -> Comparison:
     """Compare on exactly these problems: only run noise, Var = (μ_wA + μ_wB)/(N R)."""
     n = len(a)
-    mean = float((a.rate - b.rate).mean())
-    noise = filled_noise(a) / a.runs + filled_noise(b) / b.runs
-    if np.isnan(noise).any() or not noise.any():
-        reason = NEEDS_RUNS if np.isnan(noise).any() else NO_FLIP
+    mean, se, df = run_noise(a, b)
+    if math.isnan(se):
+        reason = NEEDS_RUNS if math.isnan(df) else NO_FLIP
         limits = Interval(math.nan, math.nan, level, name, "fixed", reason)
         return Comparison(mean, limits, math.nan, math.nan, math.nan, n)
-    se = math.sqrt(noise.mean() / n)
-    df = satterthwaite(noise) if name == "fixed_t" else math.inf
+    df = df if name == "fixed_t" else math.inf
     half = t_quantile(level, df) * se
     how = "closed form" if math.isinf(df) else f"Student's t, {df:.1f} df"
     limits = Interval(mean - half, mean + half, level, name, "fixed", how)
@@ -301,15 +326,20 @@ def _monte_carlo(
     rng: np.random.Generator,
     groups: IntArray | None,
 ) -> Comparison:
-    if name == "one_level":
+    if name in ("one_level", "paired"):
         d = (a.rate - b.rate)[:, None]
         draws = resampled_means(d, rng, n_resamples, groups)[:, 0]
     else:
         draws = np.subtract(*rerun_means([a, b], rng, n_resamples, groups).T)
     # Sums of fractions: what is zero in exact arithmetic may come out as 1e-17.
     draws[np.abs(draws) < ROUNDING] = 0.0
+    how = f"Monte Carlo, {n_resamples} resamples"
+    greater, tie = float((draws > 0).mean()), float((draws == 0).mean())
+    if name == "paired":
+        law = decision.drawn_limits(draws, len(a), level)
+        ((limits, p_value),) = decided([(a, b)], law, EXPANDED % how, level)
+        return _comparison(a, b, limits, greater, tie, len(a), p_value)
     tail = (1 - level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail], method="inverted_cdf")
-    how = f"Monte Carlo, {n_resamples} resamples"
     limits = Interval(float(low), float(high), level, name, ESTIMANDS[name], how)
-    return _comparison(a, b, limits, (draws > 0).mean(), (draws == 0).mean(), len(a))
+    return _comparison(a, b, limits, greater, tie, len(a))

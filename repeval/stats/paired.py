@@ -1,0 +1,96 @@
+"""The decision on new problems for pairs of systems: which limits go into the hull."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from repeval.stats import decision
+from repeval.stats.clusters import score_variance
+from repeval.stats.components import filled_noise
+from repeval.stats.intervals import Interval, satterthwaite
+from repeval.stats.sample import ROUNDING, IntArray, Sample
+
+Pair = tuple[Sample, Sample]
+
+
+def decided(
+    pairs: Sequence[Pair], law: decision.Limits, how: str, level: float
+) -> list[tuple[Interval, float]]:
+    """Decide pairs on equally many problems by their one-level laws and what these leave out.
+
+    Parameters
+    ----------
+    pairs : sequence of K pairs of Sample
+    law : Limits
+        K one-level laws, read at the expanded level.
+    how : str
+        How the laws were computed.
+    level : float
+
+    Returns
+    -------
+    list of (Interval, float)
+        Each with its two-sided p-value.
+    """
+    n = len(pairs[0][0])
+    d = np.stack([a.rate - b.rate for a, b in pairs])
+    single = decision.tango((d > 0).sum(axis=1), (d < 0).sum(axis=1), n, level).guarded(n, level)
+    # Scores rarely reach 0 and 1, where unseen problems are taken to lie: for equal ones only.
+    open_ends = np.array([a.binary and b.binary for a, b in pairs]) | (np.ptp(d, axis=1) < ROUNDING)
+    ends = (np.where(open_ends, x, math.nan) for x in (d.min(axis=1), d.max(axis=1)))
+    unseen = decision.unseen_limits(*ends, n, level)
+    hull = decision.hull(law, unseen, _these(pairs, level)).guarded(n, level)
+    found = []
+    for row, pair in enumerate(pairs):
+        once = all(s.binary and s.runs.max() == 1 for s in pair)
+        limits, said = (single, "Tango's score interval") if once else (hull, how)
+        found.append(_row(limits, row, n, said, level))
+    return found
+
+
+def decided_by_clusters(
+    a: Sample, b: Sample, groups: IntArray, level: float
+) -> tuple[Interval, float]:
+    """Decide a pair by Student's t over clusters of problems."""
+    d = a.rate - b.rate
+    squared, df = score_variance(d, groups)
+    units = int(groups.max()) + 1
+    if squared > 0:
+        law = decision.student_limits([d.mean()], math.sqrt(squared), df, level)
+        how = f"Student's t, {df:.1f} df, {units} clusters"
+    else:
+        law = decision.unseen_limits([d.mean()], [d.mean()], min(units, df + 1), level)
+        how = f"the same difference in {units} clusters"
+    limits = decision.hull(law, _these([(a, b)], level)).guarded(len(d), level)
+    return _row(limits, 0, len(d), how, level)
+
+
+def run_noise(a: Sample, b: Sample) -> tuple[float, float, float]:
+    """Return the difference, its standard error from run noise, and Satterthwaite's df.
+
+    The error is NaN where no noise is seen, the df too where none can be.
+    """
+    mean = float((a.rate - b.rate).mean())
+    noise = filled_noise(a) / a.runs + filled_noise(b) / b.runs
+    if np.isnan(noise).any():
+        return mean, math.nan, math.nan
+    if not noise.any():
+        return mean, math.nan, math.inf
+    return mean, math.sqrt(noise.mean() / len(a)), satterthwaite(noise)
+
+
+def _these(pairs: Sequence[Pair], level: float) -> decision.Limits:
+    """Return the intervals `fixed_t`, NaN where no run noise is seen: there is no more of it."""
+    return decision.student_limits(*np.transpose([run_noise(*pair) for pair in pairs]), level)
+
+
+def _row(
+    limits: decision.Limits, row: int, n: int, how: str, level: float
+) -> tuple[Interval, float]:
+    if n < decision.FEWEST:
+        how += f"; no verdict on new problems below {decision.FEWEST} problems"
+    low, high, p_value = (float(x[row]) for x in (limits.low, limits.high, limits.p_value))
+    return Interval(low, high, level, "paired", "superpopulation", how), p_value
