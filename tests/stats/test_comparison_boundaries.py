@@ -71,7 +71,7 @@ def test_fixed_comparisons_that_do_not_exist(name: str) -> None:
 def test_one_run_each_is_the_sign_law() -> None:
     """R=1: differences are -1, 0, 1; the law is trinomial."""
     a, b = np.array([1, 1, 1, 0, 0, 1]), np.array([0, 1, 0, 0, 1, 1])
-    found = compare((a, 1), (b, 1))
+    found = compare((a, 1), (b, 1), name="one_level")
     ways = [
         math.comb(6, i) * math.comb(6 - i, j) * 2**i * 1**j * 3 ** (6 - i - j)
         for i in range(7)
