@@ -23,7 +23,7 @@ from repeval.stats.intervals import (
     score_variance,
     t_quantile,
 )
-from repeval.stats.paired import decided, decided_by_clusters, run_noise
+from repeval.stats.paired import decided, decided_by_clusters, decided_still, run_noise
 from repeval.stats.random_state import as_generator
 from repeval.stats.resampling import as_clusters, rerun_means, resampled_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample
@@ -35,6 +35,7 @@ ESTIMANDS = {
     "clustered_normal": "superpopulation",
     "fixed_normal": "fixed",
     "fixed_t": "fixed",
+    "paired_fixed": "fixed",
 }
 POWER = 0.8
 EXPANDED = "%s at the expanded level, hull"
@@ -99,7 +100,7 @@ def compare(
     name : str
         For new problems `paired` (to decide by), `one_level` (its law, read plainly: too sure on
         few problems), `two_level` (the paper's; it counts run noise twice) or `clustered_normal`;
-        for exactly these `fixed_normal`, `fixed_t`.
+        for exactly these `paired_fixed` (to decide by), `fixed_normal`, `fixed_t`.
     level, method, n_resamples, rng, clusters
         As in `repeval.interval`.
 
@@ -107,7 +108,8 @@ def compare(
     -----
     `paired` is Tango's score interval where every problem was run once, and else the hull of the
     one-level law at Hesterberg's expanded level, of what unseen problems leave open
-    and of `fixed_t` where that exists; by clusters Student's t and `fixed_t`.
+    and of `fixed_t` where that exists; by clusters Student's t and `fixed_t`. `paired_fixed` is
+    `fixed_t`, and Tango's interval for single runs side by side where nothing flipped.
 
     References
     ----------
@@ -127,7 +129,7 @@ def compare(
     check_options(level, method, n_resamples)
     pair = paired(a, b)
     groups = as_clusters(clusters, len(pair[0]))
-    if name.startswith("fixed"):
+    if ESTIMANDS[name] == "fixed":
         return _fixed(*pair, name, level)
     if name == "paired" and groups is not None:
         plain = compare(
@@ -305,14 +307,20 @@ def _fixed(a: Sample, b: Sample, name: str, level: float) -> Comparison:
     """Compare on exactly these problems: only run noise, Var = (μ_wA + μ_wB)/(N R)."""
     n = len(a)
     mean, se, df = run_noise(a, b)
+    if math.isnan(se) and name == "paired_fixed" and (still := decided_still(a, b, level)):
+        limits, greater = still
+        return _comparison(a, b, limits, greater, 0.0, n, 2 * min(greater, 1 - greater))
     if math.isnan(se):
         reason = NEEDS_RUNS if math.isnan(df) else NO_FLIP
         limits = Interval(math.nan, math.nan, level, name, "fixed", reason)
         return Comparison(mean, limits, math.nan, math.nan, math.nan, n)
-    df = df if name == "fixed_t" else math.inf
+    df = math.inf if name == "fixed_normal" else df
     half = t_quantile(level, df) * se
     how = "closed form" if math.isinf(df) else f"Student's t, {df:.1f} df"
-    limits = Interval(mean - half, mean + half, level, name, "fixed", how)
+    low, high = mean - half, mean + half
+    if name == "paired_fixed":
+        low, high = max(-1.0, low), min(1.0, high)
+    limits = Interval(low, high, level, name, "fixed", how)
     greater = float(special.stdtr(df, mean / se))
     return Comparison(mean, limits, greater, 0.0, 2 * min(greater, 1 - greater), n)
 

@@ -68,6 +68,24 @@ def decided_by_clusters(
     return _row(limits, 0, len(d), how, level)
 
 
+def decided_still(a: Sample, b: Sample, level: float) -> tuple[Interval, float] | None:
+    """Decide on exactly these problems where nothing flipped, with the share that A leads.
+
+    None but for pass/fail outcomes, equally often run at least twice. The R runs of a problem in
+    both systems, side by side, are N R independent pairs; Tango's interval takes them as alike,
+    which only adds variance (Hoeffding 1956), and difficulty that both share cancels.
+    """
+    runs = int(a.runs[0])
+    same = all(s.binary and (s.runs == runs).all() and not s.noise.any() for s in (a, b))
+    if runs < 2 or not same:
+        return None
+    d, n = a.rate - b.rate, len(a) * runs
+    limits = decision.tango([(d > 0).sum() * runs], [(d < 0).sum() * runs], n, level)
+    low, high = float(limits.low[0]), float(limits.high[0])
+    how = "nothing flipped: Tango's score interval of all runs"
+    return Interval(low, high, level, "paired_fixed", "fixed", how), float(limits.p_below[0]) / 2
+
+
 def run_noise(a: Sample, b: Sample) -> tuple[float, float, float]:
     """Return the difference, its standard error from run noise, and Satterthwaite's df.
 

@@ -64,7 +64,8 @@ def test_one_run_is_tango() -> None:
         found = compare((a, 1), (b, 1))
         won, gone = int((a & ~b).sum()), int((b & ~a).sum())
         limits = [float(x) for x in tango_limits(won, gone, n, 0.95)]
-        assert [found.interval.low, found.interval.high] == limits
+        # Square roots of arrays and of single numbers differ in the last bit.
+        assert [found.interval.low, found.interval.high] == pytest.approx(limits, abs=1e-14)
         score = (won - gone) / math.sqrt(won + gone)
         assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(score)), rel=1e-12)
         assert found.interval.method == "Tango's score interval"
@@ -192,6 +193,34 @@ def test_a_pair_that_was_told_apart_on_new_problems_only() -> None:
 @QUIET
 def test_new_problems_never_tell_apart_what_these_do_not(design) -> None:
     assert_coherent(design, partner(design))
+
+
+@pytest.mark.parametrize("runs", [2, 5])
+@pytest.mark.parametrize("n", [8, 12])
+def test_these_problems_are_told_apart_where_nothing_flipped(n: int, runs: int) -> None:
+    """No limit is missing, and none contradicts the verdict on new problems."""
+    for won in range(n + 1):
+        for gone in range(n + 1 - won):
+            a = np.repeat([runs, 0, runs], [won, gone, n - won - gone])
+            b = np.repeat([0, runs, runs], [won, gone, n - won - gone])
+            these = compare((a, runs), (b, runs), name="paired_fixed")
+            limits = tango_limits(runs * won, runs * gone, runs * n, 0.95)
+            # Square roots of arrays and of single numbers differ in the last bit.
+            assert these.interval.low == pytest.approx(float(limits[0]), abs=1e-14)
+            assert these.interval.high == pytest.approx(float(limits[1]), abs=1e-14)
+            new = compare((a, runs), (b, runs))
+            assert not (new.resolved and not these.resolved)
+            assert not compare((a, runs), (b, runs), name="fixed_t").interval.exists
+
+
+def test_these_problems_with_run_noise_are_fixed_t() -> None:
+    pair = mixed_pair()
+    one, two = (compare(*pair, name=name) for name in ("paired_fixed", "fixed_t"))
+    assert (one.interval.low, one.interval.high) == (two.interval.low, two.interval.high)
+    assert one.p_value == two.p_value
+    # Half of one run in two problems: a standard error over .3 with few degrees of freedom.
+    few = compare(([1, 2], 2), ([0, 1], 2), name="paired_fixed").interval
+    assert -1 <= few.low < few.high == 1
 
 
 # ---- one more lost problem ----------------------------------------------------------------------
