@@ -9,8 +9,7 @@ import numpy as np
 
 from repeval.stats import decision
 from repeval.stats.clusters import score_variance
-from repeval.stats.components import filled_noise
-from repeval.stats.intervals import Interval, satterthwaite
+from repeval.stats.intervals import Interval, fixed_noise, satterthwaite
 from repeval.stats.sample import ROUNDING, IntArray, Sample
 
 Pair = tuple[Sample, Sample]
@@ -92,12 +91,17 @@ def run_noise(a: Sample, b: Sample) -> tuple[float, float, float]:
     The error is NaN where no noise is seen, the df too where none can be.
     """
     mean = float((a.rate - b.rate).mean())
-    noise = filled_noise(a) / a.runs + filled_noise(b) / b.runs
-    if np.isnan(noise).any():
+    if min(a.runs.min(), b.runs.min()) > 1:
+        noise = a.noise / a.runs + b.noise / b.runs
+        variance, df = noise.mean() / len(a), satterthwaite(noise)
+    else:
+        # Each system shows its noise on the problems that it repeated, and no others (Welch).
+        parts = fixed_noise(a), fixed_noise(b)
+        variance = sum(v for v, _ in parts)
+        df = variance**2 / sum(v * v / df for v, df in parts) if variance else math.inf
+    if math.isnan(variance):
         return mean, math.nan, math.nan
-    if not noise.any():
-        return mean, math.nan, math.inf
-    return mean, math.sqrt(noise.mean() / len(a)), satterthwaite(noise)
+    return (mean, math.sqrt(variance), df) if variance else (mean, math.nan, math.inf)
 
 
 def _these(pairs: Sequence[Pair], level: float) -> decision.Limits:

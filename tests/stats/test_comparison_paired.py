@@ -223,6 +223,27 @@ def test_these_problems_with_run_noise_are_fixed_t() -> None:
     assert -1 <= few.low < few.high == 1
 
 
+def test_run_noise_is_known_from_repeated_problems_alone() -> None:
+    """Of 100 problems A repeats 20 and B 10: Welch's df, never more than the repeated ones."""
+    rng = np.random.default_rng(SEED)
+    runs = [np.where(np.arange(100) < k, 3, 1) for k in (20, 10)]
+    pair = [(rng.binomial(r, 0.6), r) for r in runs]
+    squared, known = [], []
+    for (passes, r), k in zip(pair, (20, 10), strict=True):
+        p = passes[:k] / 3
+        noise = 3 / 2 * p * (1 - p)
+        # A third of it on a repeated problem, all of it on the single ones at the mean.
+        terms = noise / 3 + noise * (100 - k) / k
+        squared.append(terms.sum() / 100**2)
+        known.append(min(k, 2 * k * terms.mean() ** 2 / terms.var(ddof=1)))
+        assert len(r) == 100
+    total = sum(squared)
+    df = total**2 / sum(v * v / f for v, f in zip(squared, known, strict=True))
+    found = compare(*pair, name="fixed_t").interval
+    assert found.width / 2 == pytest.approx(stats.t.ppf(0.975, df) * math.sqrt(total), rel=1e-9)
+    assert df < 30
+
+
 # ---- one more lost problem ----------------------------------------------------------------------
 
 
