@@ -60,9 +60,9 @@ class Comparison:
     Examples
     --------
     >>> import repeval
-    >>> c = repeval.compare(([3, 3, 0, 1, 2, 0], 3), ([3, 1, 0, 2, 0, 0], 3))
+    >>> c = repeval.compare(([3, 3, 0, 1, 2, 0, 3, 2], 3), ([3, 1, 0, 2, 0, 0, 2, 1], 3))
     >>> round(c.p_greater, 3), round(c.p_tie, 3), round(c.p_value, 3)
-    (0.814, 0.086, 0.372)
+    (0.947, 0.03, 0.175)
     """
 
     difference: float
@@ -107,9 +107,10 @@ def compare(
     Notes
     -----
     `paired` is Tango's score interval where every problem was run once, and else the hull of the
-    one-level law at Hesterberg's expanded level, of what unseen problems leave open
-    and of `fixed_t` where that exists; by clusters Student's t and `fixed_t`. `paired_fixed` is
-    `fixed_t`, and Tango's interval for single runs side by side where nothing flipped.
+    one-level law at Hesterberg's expanded level, of what unseen problems leave open (for
+    pass/fail), and of `fixed_t` where that exists; by clusters Student's t and `fixed_t`. It says
+    nothing below 8 problems. `paired_fixed` is `fixed_t`, and where nothing flipped Tango's
+    interval of all runs side by side.
 
     References
     ----------
@@ -118,9 +119,9 @@ def compare(
     Examples
     --------
     >>> import repeval
-    >>> c = repeval.compare(([3, 3, 0, 1, 2, 0], 3), ([3, 1, 0, 2, 0, 0], 3))
+    >>> c = repeval.compare(([3, 3, 0, 1, 2, 0, 3, 2], 3), ([3, 1, 0, 2, 0, 0, 2, 1], 3))
     >>> round(c.difference, 3), round(c.interval.low, 3), round(c.interval.high, 3)
-    (0.167, -0.111, 0.444)
+    (0.208, -0.083, 0.5)
     >>> c.resolved
     False
     """

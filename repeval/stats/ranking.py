@@ -182,7 +182,7 @@ def _rank_sets(
             high[j] -= (t < -critical).sum()
         # The same difference on every problem has no spread: there Newcombe's interval decides.
         for i in np.flatnonzero(~known & (np.abs(observed) > ROUNDING)):
-            if compare(samples[i], samples[j], level=level).resolved:
+            if compare(samples[i], samples[j], name="one_level", level=level).resolved:
                 low[j] += observed[i] > 0
                 high[j] -= observed[i] < 0
     return low, high
