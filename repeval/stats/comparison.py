@@ -108,9 +108,10 @@ def compare(
     -----
     `paired` is Tango's score interval where every problem was run once, and else the hull of the
     one-level law at Hesterberg's expanded level, of what unseen problems leave open (for
-    pass/fail), and of `fixed_t` where that exists; by clusters Student's t and `fixed_t`. It says
-    nothing below 8 problems. `paired_fixed` is `fixed_t`, and where nothing flipped Tango's
-    interval of all runs side by side.
+    pass/fail), and of `fixed_t` where that exists, never surer than the signs of the problems that
+    differ; by clusters Student's t and `fixed_t`. It gives no verdict below 8 problems.
+    `paired_fixed` is `fixed_t`, and where nothing flipped Tango's interval of all runs side by
+    side.
 
     References
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 
 from repeval.stats import decision
 from repeval.stats.clusters import score_variance
+from repeval.stats.components import filled_noise
 from repeval.stats.intervals import Interval, fixed_noise, satterthwaite
 from repeval.stats.sample import ROUNDING, IntArray, Sample
 
@@ -41,7 +42,8 @@ def decided(
     open_ends = np.array([a.binary and b.binary for a, b in pairs]) | (np.ptp(d, axis=1) < ROUNDING)
     ends = (np.where(open_ends, x, math.nan) for x in (d.min(axis=1), d.max(axis=1)))
     unseen = decision.unseen_limits(*ends, n, level)
-    hull = decision.hull(law, unseen, _these(pairs, level)).guarded(n, level)
+    signs = (np.abs(d) > ROUNDING).sum(axis=1)
+    hull = decision.hull(law, unseen, _these(pairs, level)).guarded(signs, level)
     found = []
     for row, pair in enumerate(pairs):
         once = all(s.binary and s.runs.max() == 1 for s in pair)
@@ -63,7 +65,7 @@ def decided_by_clusters(
     else:
         law = decision.unseen_limits([d.mean()], [d.mean()], min(units, df + 1), level)
         how = f"the same difference in {units} clusters"
-    limits = decision.hull(law, _these([(a, b)], level)).guarded(len(d), level)
+    limits = decision.hull(law, _these([(a, b)], level))
     return _row(limits, 0, len(d), how, level)
 
 
@@ -91,17 +93,18 @@ def run_noise(a: Sample, b: Sample) -> tuple[float, float, float]:
     The error is NaN where no noise is seen, the df too where none can be.
     """
     mean = float((a.rate - b.rate).mean())
+    noise = filled_noise(a) / a.runs + filled_noise(b) / b.runs
+    if np.isnan(noise).any():
+        return mean, math.nan, math.nan
+    if not noise.any():
+        return mean, math.nan, math.inf
     if min(a.runs.min(), b.runs.min()) > 1:
-        noise = a.noise / a.runs + b.noise / b.runs
-        variance, df = noise.mean() / len(a), satterthwaite(noise)
+        df = satterthwaite(noise)
     else:
         # Each system shows its noise on the problems that it repeated, and no others (Welch).
         parts = fixed_noise(a), fixed_noise(b)
-        variance = sum(v for v, _ in parts)
-        df = variance**2 / sum(v * v / df for v, df in parts) if variance else math.inf
-    if math.isnan(variance):
-        return mean, math.nan, math.nan
-    return (mean, math.sqrt(variance), df) if variance else (mean, math.nan, math.inf)
+        df = sum(v for v, _ in parts) ** 2 / sum(v * v / known for v, known in parts)
+    return mean, math.sqrt(noise.mean() / len(a)), df
 
 
 def _these(pairs: Sequence[Pair], level: float) -> decision.Limits:

@@ -152,6 +152,15 @@ def test_few_problems_give_no_verdict(runs: int) -> None:
         assert compare(*lost(n, runs, n), name="one_level").resolved is not None
 
 
+def test_five_problems_that_differ_are_no_proof() -> None:
+    """The exact sign test of five has p = 1/16; the law alone would be sure."""
+    for k, told in ((4, False), (5, False), (6, True)):
+        found = compare(*lost(99, 5, k))
+        assert found.resolved is told
+        assert found.p_value >= 2.0 ** (1 - k)
+    assert compare(*lost(99, 5, 5), name="one_level").resolved
+
+
 def test_three_problems_by_their_signs() -> None:
     """The exact sign-flip test has p = .25; problems unlike the three ask for a little more."""
     found = compare(([5, 3, 1], 5), ([4, 1, 0], 5))
