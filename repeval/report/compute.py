@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,13 @@ from repeval.report.rows import (
     Difference,
     Fixed,
     Flips,
+    Law,
     Limits,
     Pair,
     Pooled,
     Rank,
     Settings,
     System,
-    TwoLevel,
     TwoLevelRank,
 )
 from repeval.stats import allocation, ceiling, comparison, exact, power, reruns
@@ -175,11 +175,11 @@ class Answers:
             except RepevalError:
                 continue
         ceilings = self.ceilings([(x, y, problems) for *_, x, y, problems in found])
-        laws_ = {name: self.compared(found, name) for name in ("one_level", "two_level")}
+        laws = {name: self.compared(found, name) for name in ("paired", "one_level", "two_level")}
         rows = []
         for i, (a, b, x, y, problems) in enumerate(found):
-            one, two = laws_["one_level"][i], laws_["two_level"][i]
-            rows.append((a, b, self.difference(x, y, problems, one, two, ceilings[i])))
+            answers = {name: answer[i] for name, answer in laws.items()}
+            rows.append((a, b, self.difference(x, y, problems, answers, ceilings[i])))
         return rows
 
     def difference(
@@ -187,13 +187,13 @@ class Answers:
         x: Sample,
         y: Sample,
         problems: Sequence[str],
-        one: comparison.Comparison,
-        two: comparison.Comparison,
+        answers: Mapping[str, comparison.Comparison],
         ceiling_interval: Limits,
     ) -> Difference:
         """Answer for two systems on their common problems."""
         level = self.settings.level
-        fixed = comparison.compare(x, y, name="fixed_t", level=level)
+        shown = answers["paired"]
+        fixed = comparison.compare(x, y, name="paired_fixed", level=level)
         groups = self.clusters(problems)
         c = difference_components(x, y, groups)
         remaining = None
@@ -203,22 +203,20 @@ class Answers:
         new = power.detectable_change(x, y, groups, level=level)
         same = power.detectable_fixed(x, y, level=level)
         z = comparison.pooled_z(x, y)
-        half = one.interval.width / 2
-        # Newcombe's stand-in for a law that is a point knows of no runs.
-        growing = one.interval.exists and not one.interval.method.startswith("Newcombe")
-        growing = growing and not math.isnan(c.remaining_narrowing)
-        factor = allocation.problems_factor(half, one.difference)
+        half = shown.interval.width / 2
+        growing = shown.interval.exists and c.spread > 0 and not math.isnan(c.within)
+        factor = allocation.problems_factor(half, shown.difference)
         return Difference(
             n_problems=len(x),
             mean_a=float(x.rate.mean()),
             mean_b=float(y.rate.mean()),
-            difference=one.difference,
+            difference=shown.difference,
             flips=_flips(x, y, problems, level),
-            interval=_of(one.interval),
-            p_greater=one.p_greater,
-            p_tie=one.p_tie,
-            p_value=one.p_value,
-            resolved=_resolved(one),
+            interval=_of(shown.interval),
+            p_greater=answers["one_level"].p_greater,
+            p_tie=answers["one_level"].p_tie,
+            p_value=shown.p_value,
+            resolved=_resolved(shown),
             **_figures(c, *SHARED),
             ceiling_interval=ceiling_interval,
             remaining_narrowing_interval=remaining,
@@ -230,11 +228,12 @@ class Answers:
                 _of(fixed.interval), _resolved(fixed), fixed.interval.method,
                 known_or_none(same.value), same.assumes,
             ),
-            two_level=TwoLevel(_of(two.interval), two.p_greater, two.p_tie, _resolved(two)),
+            one_level=_law(answers["one_level"]),
+            two_level=_law(answers["two_level"]),
             pooled=Pooled(
                 known_or_none(z), None if math.isnan(z) else abs(z) > normal_quantile(level)
             ),
-            method=one.interval.method,
+            method=shown.interval.method,
         )  # fmt: skip
 
     def compared(self, found: list[tuple[Any, ...]], name: str) -> list[comparison.Comparison]:
@@ -321,8 +320,13 @@ def _constant_share(sample: Sample) -> float | None:
     return float(((sample.passes == 0) | (sample.passes == sample.runs)).mean())
 
 
+def _law(result: comparison.Comparison) -> Law:
+    return Law(_of(result.interval), result.p_greater, result.p_tie, _resolved(result))
+
+
 def _resolved(result: comparison.Comparison) -> bool | None:
-    return bool(result.resolved) if result.interval.exists else None
+    verdict = result.resolved if result.interval.exists else None
+    return None if verdict is None else bool(verdict)
 
 
 def known_or_none(value: float) -> float | None:

@@ -100,8 +100,8 @@ class Pooled:
 
 
 @dataclass(frozen=True)
-class TwoLevel:
-    """The same comparison by the paper's two-level law."""
+class Law:
+    """The same comparison by a bootstrap law, read plainly."""
 
     interval: Limits
     p_greater: float
@@ -111,7 +111,11 @@ class TwoLevel:
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """Two systems on their common problems; `interval` to `resolved` by the one-level law."""
+    """Two systems on their common problems.
+
+    `interval`, `p_value`, `resolved` and `method` are those of the shown procedure, `paired`;
+    `p_greater` and `p_tie` are the one-level law's.
+    """
 
     n_problems: int
     mean_a: float
@@ -138,7 +142,8 @@ class Difference:
     half_widths: HalfWidths | None
     problems_factor: float | None
     fixed: Fixed
-    two_level: TwoLevel
+    one_level: Law
+    two_level: Law
     pooled: Pooled
     method: str
 

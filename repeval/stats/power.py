@@ -15,11 +15,10 @@ from repeval.stats.components import clustered_spread, paired
 from repeval.stats.intervals import (
     NEEDS_RUNS,
     NO_FLIP,
-    fixed_noise,
     normal_quantile,
-    satterthwaite,
     t_quantile,
 )
+from repeval.stats.paired import run_noise
 from repeval.stats.resampling import as_clusters
 from repeval.stats.sample import Sample, variance
 
@@ -112,11 +111,11 @@ def detectable_fixed(a: Any, b: Any, *, level: float = 0.95, power: float = POWE
     0.27
     """
     first, second = paired(a, b)
-    squared, df = _run_noise(first, second)
-    still = math.isnan(squared) or squared == 0
-    value = _still(first, second, level) if still else reach(df, level, power) * math.sqrt(squared)
+    _, error, df = run_noise(first, second)
+    still = math.isnan(error)
+    value = _still(first, second, level) if still else reach(df, level, power) * error
     if math.isnan(value):
-        reason = NEEDS_RUNS if math.isnan(squared) else NO_FLIP
+        reason = NEEDS_RUNS if math.isnan(df) else NO_FLIP
         return Detectable(value, reason, level, power)
     return Detectable(min(1.0, value), LOST, level, power)
 
@@ -153,17 +152,6 @@ def reach(df: float, level: float, power: float = POWER) -> float:
     if math.isinf(df):
         return normal_quantile(level) + float(special.ndtri(power))
     return float(special.nctdtrinc(df, 1 - power, t_quantile(level, df)))
-
-
-def _run_noise(a: Sample, b: Sample) -> tuple[float, float]:
-    """Return the run noise of a difference on these problems, and its degrees of freedom."""
-    if min(a.runs.min(), b.runs.min()) > 1:
-        noise = a.noise / a.runs + b.noise / b.runs
-        return float(noise.mean()) / len(a), satterthwaite(noise)
-    # Each system shows its noise on the problems that it repeated, and no others (Welch).
-    parts = fixed_noise(a), fixed_noise(b)
-    squared = sum(v for v, _ in parts)
-    return squared, squared**2 / sum(v * v / df for v, df in parts) if squared else math.inf
 
 
 def _still(a: Sample, b: Sample, level: float) -> float:
