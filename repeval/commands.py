@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import functools
 import json
 import sys
@@ -67,6 +68,7 @@ def _answer(outcomes: Outcomes, args: argparse.Namespace) -> Analysis:
 
 def analyze(args: argparse.Namespace) -> int:
     """Print the one-screen answer; write everything as JSON."""
+    from repeval.report.groups import macro_rows
     from repeval.report.screen import one_screen
 
     if (args.baseline is None) != (args.candidate is None):
@@ -80,15 +82,18 @@ def analyze(args: argparse.Namespace) -> int:
     groups = {v: _answer(part, args) for v, part in parts.items() if _answerable(part)}
     if args.by and not groups:
         raise RepevalError("one-problem", f"--by {args.by}: no value has two problems or more")
+    macros = macro_rows({v: parts[v] for v in groups}, analysis.settings)
     text = one_screen(
         analysis, outcomes, condition=args.condition, pair=pair, everything=args.all,
-        components=args.components, markdown=args.markdown, groups=groups, by=args.by,
+        components=args.components, markdown=args.markdown, groups=groups, macros=macros,
+        by=args.by,
     )  # fmt: skip
     if args.json:
         document = analysis.to_dict()
         if args.by:
             found = {value: a.to_dict() for value, a in groups.items()}
-            document["by"] = {"column": args.by, "groups": found}
+            rows = [dataclasses.asdict(row) for row in macros]
+            document["by"] = {"column": args.by, "groups": found, "macro": rows}
         _write_json(args.json, document, args.data)
     if args.json != "-":
         print(text, end="")

@@ -305,13 +305,11 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
     ("ranks-on-common", "warned", "Not all models have the same problems.",
      "Ranks need problems that all models of a condition have."),
     ("few-clusters", "first", "There are few clusters to resample.",
-     "Below 30 clusters intervals use Student's t and stay rough."),
+     "Intervals go by Student's t over clusters: more clusters help, not more of each."),
     ("hidden-clusters", "first", "Problems with the same label stand or fall together.",
      "--cluster COLUMN resamples whole groups: intervals then cover new groups."),
     ("few-problems", "first", "There are fewer than ten problems.",
      "Collect more problems, or speak of these only."),
-    ("shorter-than-fixed", "warned", "An interval that has more to cover is the shorter one.",
-     "Of the two intervals trust the longer one; more problems settle it."),
 )}  # fmt: skip
 
 MESSAGES = {row[0]: Message(group, *row) for group, rows in TABLE.items() for row in rows}

@@ -95,7 +95,7 @@ def test_baseline_and_candidate(capsys, table):
     assert out.splitlines()[2].startswith("DID beta GET WORSE THAN alpha?")
     _, other, _ = run(capsys, "analyze", table, "--baseline", "beta", "--candidate", "alpha")
     assert "DID alpha GET WORSE THAN beta?" in other
-    assert "Problems that got worse: " in out
+    assert "Problems that scored lower: " in out
     assert re.search(
         r"seen 4 times in 5 if it is \S+ points \(these\s+problems\), \S+\s+points", out
     )

@@ -198,7 +198,7 @@ def analyze(
         systems=tuple(systems),
         pairs=tuple(pairs),
         condition_pairs=tuple(run.condition_pairs()),
-        ranks=tuple(row for c in outcomes.conditions for row in run.ranks(c)),
+        ranks=tuple(row for c in outcomes.conditions for row in run.ranks(c, pairs)),
         summary={
             c: summarize(
                 [s for s in systems if s.condition == c and s.model not in excluded],

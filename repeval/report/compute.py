@@ -26,13 +26,13 @@ from repeval.report.rows import (
     TwoLevelRank,
 )
 from repeval.stats import allocation, ceiling, comparison, exact, power, reruns
-from repeval.stats.betabinomial import fit_beta_binomial
+from repeval.stats.betabinomial import fit_beta_binomial, pass_hat_k
 from repeval.stats.components import Components, components, difference_components
 from repeval.stats.intervals import ESTIMANDS, Interval, interval, normal_quantile
 from repeval.stats.noise_share import difference_profile_limits
 from repeval.stats.profile import narrowing_limits
 from repeval.stats.random_state import keyed_generator
-from repeval.stats.ranking import rank
+from repeval.stats.ranking import rank, rank_sets
 from repeval.stats.reruns import rerun_interval
 from repeval.stats.resampling import as_clusters
 from repeval.stats.sample import ROUNDING, IntArray, Sample
@@ -59,6 +59,11 @@ class Answers:
     def models(self, condition: str) -> list[str]:
         """Return the models that were run under a condition."""
         return [m for m in self.outcomes.models if self.outcomes.has(m, condition)]
+
+    def fewest_runs(self, condition: str) -> int:
+        """Return the fewest runs of any problem of any system of a condition."""
+        samples = (self.outcomes.system(m, condition) for m in self.models(condition))
+        return min(int(s.runs.min()) for s in samples)
 
     def clusters(self, problems: Sequence[str]) -> IntArray | None:
         """Return the cluster codes of problems, None where nothing is clustered."""
@@ -118,6 +123,7 @@ class Answers:
             ceiling_interval_percentile=_limits(percentile.low, percentile.high),
             ceiling_undefined=known_or_none(percentile.undefined),
             retry_free=float((sample.passes == sample.runs).mean()) if fit else None,
+            all_right=pass_hat_k(sample, k=self.fewest_runs(condition)) if fit else None,
             constant_share=_constant_share(sample) if fit else None,
             alpha=known_or_none(fit.alpha) if fit else None,
             beta=known_or_none(fit.beta) if fit else None,
@@ -246,7 +252,9 @@ class Answers:
         results = dict(zip(batched, batch, strict=True))
         for i, (a, b, x, y, problems) in enumerate(found):
             if i not in results:
-                options = self.options(problems, name, *a, *b)
+                # The shown procedure reads the draws of its law.
+                key = "one_level" if name == "paired" else name
+                options = self.options(problems, key, *a, *b)
                 results[i] = comparison.compare(x, y, name=name, **options)
         return [results[i] for i in range(len(found))]
 
@@ -265,8 +273,11 @@ class Answers:
             limits.update(zip(members, itertools.starmap(_limits, batch), strict=True))
         return [limits[i] for i in range(len(found))]
 
-    def ranks(self, condition: str) -> list[Rank]:
-        """Rank the models of a condition on their common problems."""
+    def ranks(self, condition: str, pairs: Sequence[Pair]) -> list[Rank]:
+        """Rank the models of a condition on their common problems.
+
+        A rank is ruled out only where the pair is told apart as well: no table says both.
+        """
         samples, problems = self.outcomes.common(condition)
         if len(samples) < 2:
             return []
@@ -274,6 +285,13 @@ class Answers:
             rank([*samples.values()], name=name, **self.options(problems, "rank", name, condition))
             for name in ("one_level", "two_level")
         )
+        apart = one.apart.copy()
+        place = {model: i for i, model in enumerate(samples)}
+        for p in pairs:
+            if p.condition == condition and not p.resolved:
+                i, j = place[p.model_a], place[p.model_b]
+                apart[i, j] = apart[j, i] = 0
+        low, high = rank_sets(apart)
         rows = [
             Rank(
                 condition=condition,
@@ -282,7 +300,7 @@ class Answers:
                 mean=float(samples[model].rate.mean()),
                 rank=int(one.rank[i]),
                 rank_interval=(int(one.low[i]), int(one.high[i])),
-                rank_set=(int(one.set_low[i]), int(one.set_high[i])),
+                rank_set=(int(low[i]), int(high[i])),
                 p_first=float(one.p_first[i]),
                 p_top3=float(one.p_top3[i]),
                 two_level=TwoLevelRank(

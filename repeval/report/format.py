@@ -19,6 +19,8 @@ NO_LIMIT = "no limit is seen"
 STEADY = f"{NOT_SHOWN}: no verdict changed between runs"
 NEW = "new ones like them"
 NEEDS_RUNS = "needs two runs of a problem"
+TOO_FEW = "no verdict on fewer than 8 problems"
+LOPSIDED = "lopsided, see the scores"
 NEEDS_CHANGE = f"{NEEDS_RUNS}, and a verdict that changed"
 
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from repeval.messages import Notice, some
 from repeval.report.compute import ALL_PAIRS
-from repeval.report.format import count
+from repeval.stats.clusters import clustering
 from repeval.stats.components import noise_bound
-from repeval.stats.intervals import score_variance
 from repeval.stats.resampling import as_clusters
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 ID_SEPARATORS = re.compile(r"\||/|__|:|#")
 FEW_CLUSTERS = 30
 FEW_PROBLEMS = 10
+# Clusters are pointed at from this factor of a standard error on, if chance hardly gives it.
+NOTABLE, BY_CHANCE = 1.25, 0.01
 RULES = ("dataset-rule", "dropped-problems", "filled-runs")
 
 
@@ -36,7 +37,7 @@ def remarks(
         return (*found, *_hidden_clusters(outcomes))
     fewest = min(s.n_clusters or 0 for s in systems)
     if fewest < FEW_CLUSTERS:
-        text = f"{cluster} has only {fewest} clusters: intervals use t and stay rough."
+        text = f"{cluster} has only {fewest} clusters: with so few, intervals are wide and rough."
         found.append(Notice("few-clusters", text))
     return tuple(found)
 
@@ -90,14 +91,6 @@ def _pairs(outcomes: Outcomes, pairs: Sequence[Pair]) -> Iterator[Notice]:
                 f"Pairs{where} with fewer than 2 common problems: {total - len(here)} of {total}."
             )
             yield Notice("pairs-left-out", text)
-        shorter = [f"{p.model_a} and {p.model_b}" for p in here if _shorter(p)]
-        if shorter:
-            yield Notice(
-                "shorter-than-fixed",
-                f"For {len(shorter)} of {count(len(here), 'pair')}{where} ({some(shorter)}) the "
-                "interval for new problems is shorter than the one for these, though it should "
-                "cover more: trust the longer one.",
-            )
         if len(models) < 2:
             continue
         common = len(outcomes.common(condition)[1])
@@ -106,12 +99,6 @@ def _pairs(outcomes: Outcomes, pairs: Sequence[Pair]) -> Iterator[Notice]:
             text = f"Ranks{where} are on the {common} problems that all models have"
             text = text if common > 1 else f"No ranks{where}: the models share {common} problems"
             yield Notice("ranks-on-common", f"{text}; one of them has {most}.")
-
-
-def _shorter(p: Pair) -> bool:
-    """Tell whether the interval that has more to cover is the shorter one."""
-    new, these = p.interval, p.fixed.interval
-    return bool(new and these) and new[1] - new[0] < these[1] - these[0]
 
 
 def _hidden_clusters(outcomes: Outcomes) -> Iterator[Notice]:
@@ -133,10 +120,10 @@ def _hidden_clusters(outcomes: Outcomes) -> Iterator[Notice]:
             if not 4 <= n_clusters <= len(problems) / 2:
                 break
             rate = outcomes.system(*system).rate
-            single, _ = score_variance(rate, None)
-            clustered, _ = score_variance(rate, as_clusters(values, len(problems)))
-            worst = max(worst, math.sqrt(clustered / single) if single > 0 else 0)
-        if worst >= 2:
+            factor, p_value = clustering(rate, as_clusters(values, len(problems)))
+            if p_value * len(outcomes.systems) < BY_CHANCE:
+                worst = max(worst, factor)
+        if worst >= NOTABLE:
             way = (
                 f"Use --cluster {name}."
                 if name
@@ -145,5 +132,5 @@ def _hidden_clusters(outcomes: Outcomes) -> Iterator[Notice]:
             yield Notice(
                 "hidden-clusters",
                 f"Problems with the same {what} stand or fall together: taken as {n_clusters} "
-                f"clusters they make the standard error {worst:.1f} times as large. {way}",
+                f"clusters they make the standard error up to {worst:.2g} times as large. {way}",
             )

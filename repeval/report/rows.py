@@ -26,8 +26,24 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class Macro:
+    """The mean of a model's scores over groups of problems, each group with the same weight."""
+
+    model: str
+    condition: str
+    n_groups: int
+    mean: float
+    interval: Limits
+    method: str
+
+
+@dataclass(frozen=True)
 class System:
-    """One model under one condition."""
+    """One model under one condition.
+
+    `all_right` is the share of problems expected to pass on all of `Summary.fewest_runs` runs, one
+    number for all systems of a condition; `retry_free` is on all of a problem's own runs.
+    """
 
     model: str
     condition: str
@@ -54,6 +70,7 @@ class System:
     design_effect: float | None
     two_level_inflation: float | None
     retry_free: float | None
+    all_right: float | None
     constant_share: float | None
     alpha: float | None
     beta: float | None
@@ -214,10 +231,12 @@ class Summary:
 
     `noise_ratio` is μ_w/σ_b² as the ratio of medians, `best_between` the prices between which the
     runs at hand are best. `over_pooled` are median widths, for new problems and for these, over
-    that of the pooled interval. What is `adjacent` is the median over pairs of neighbours.
+    that of the pooled interval. What is `adjacent` is the median over pairs of neighbours; a
+    `limit` is the highest upper limit of one of them, 1 where there is none.
     """
 
     n_systems: int
+    fewest_runs: int
     mean: Spread
     within: Spread | None
     between: Spread | None
@@ -225,11 +244,13 @@ class Summary:
     ceiling: Spread | None
     max_narrowing: Spread | None
     remaining_narrowing: Spread | None
+    remaining_narrowing_limit: float | None
     adjacent_resolved: int
     adjacent_total: int
     adjacent_resolved_fixed: int
     adjacent_ceiling: float | None
     adjacent_remaining_narrowing: float | None
+    adjacent_remaining_narrowing_limit: float | None
     adjacent_max_narrowing: float | None
     adjacent_mdd: float | None
     noise_ratio: float | None

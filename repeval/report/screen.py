@@ -5,20 +5,21 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from repeval.messages import Notice, RepevalError
 from repeval.report import sentences
 from repeval.report import tables as report_tables
-from repeval.report.format import NO_LIMIT, STAND_IN, points
+from repeval.report.format import NEW, NO_LIMIT, STAND_IN, points
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from repeval.io.outcomes import Outcomes
     from repeval.report.analysis import Analysis
+    from repeval.report.rows import Macro
 
 WIDTH = 80
 SHOWN = 8
@@ -47,6 +48,7 @@ def one_screen(
     components: bool = False,
     markdown: bool = False,
     groups: Mapping[str, Analysis] | None = None,
+    macros: Sequence[Macro] = (),
     by: str | None = None,
 ) -> str:
     """Answer the questions a user asks, on one screen.
@@ -72,7 +74,10 @@ def one_screen(
         below = ["macro: every group counts the same; micro: every problem does."]
         if alone := sorted(set((outcomes.before or outcomes).labels[by]) - set(groups)):
             below.append(f"Left out, with fewer than two problems: {', '.join(alone)}.")
-        table = report_tables.group_table(analysis, groups, by or "", condition)
+        if pair:
+            told = {value: _verdict(a, condition, *pair) for value, a in groups.items()}
+            sections.append(Section(f"THE SAME FOR EACH {by}  on new problems", told))
+        table = report_tables.group_table(analysis, groups, macros, by or "", condition)
         sections.append(Section(f"ONE ANSWER FOR EACH {by}", {}, below, table))
     else:
         sections += [*_pooled(*about), _leaderboard(*about, everything)]
@@ -145,13 +150,11 @@ def _comparison(analysis: Analysis, condition: str, baseline: str, candidate: st
     row = analysis.pair(condition, baseline, candidate)
     swapped = row.model_a == candidate
     score, base = (row.mean_a, row.mean_b) if swapped else (row.mean_b, row.mean_a)
-    better, worse = row.flips.a_better, row.flips.b_better
-    better, worse = (better, worse) if swapped else (worse, better)
     gap = _gap(abs(row.difference))
     moved = f"{gap} {'lower' if score < base else 'higher'}" if gap else "level"
     below = [
         f"{points(score)} % against {points(base)} %, {moved}.",
-        f"Problems that got worse: {worse}, better: {better}, the same: {row.flips.same}.",
+        *sentences.flips(row.flips, swapped),
     ]
     smallest = {"these problems": row.fixed.mdd, "new ones": row.mdd}
     seen = ", ".join(
@@ -160,19 +163,32 @@ def _comparison(analysis: Analysis, condition: str, baseline: str, candidate: st
         if v
     )
     if seen:
-        below.append(f"A true change is seen 4 times in 5 if it is {seen}.")
+        assumed = {row.fixed.mdd_assumes, row.mdd_assumes}
+        how = f", of {assumed.pop()}" if len(assumed) == 1 else ""
+        below.append(f"A true drop is seen 4 times in 5 if it is {seen}{how}.")
     title = f"DID {candidate} GET WORSE THAN {baseline}?"
     answers = {f"on {which}": text for which, text in sentences.pair_text(row, candidate).items()}
     sections = [Section(title, answers, below)]
     if half := row.half_widths:
+        by = analysis.settings.cluster
+        twice = f"twice the clusters of {by}" if by else "twice the problems"
         buys = {
             "twice the runs of both": _half(half.twice_runs),
             "endless runs of both": _half(half.endless_runs),
-            "twice the problems": _half(half.twice_problems),
+            twice: _half(half.twice_problems),
         }
         title = f"WHAT WOULD HELP THIS PAIR?  now {_half(half.now)} points on new problems"
         sections.append(Section(title, buys))
     return sections
+
+
+def _verdict(analysis: Analysis, condition: str, baseline: str, candidate: str) -> str:
+    """Say of one group whether the candidate got worse, for new problems of the group."""
+    try:
+        row = analysis.pair(condition, baseline, candidate)
+    except RepevalError:
+        return "not compared"
+    return sentences.pair_text(row, candidate)[NEW]
 
 
 def _parts(notice: Notice, pair: tuple[str, str]) -> bool:

@@ -10,15 +10,19 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from repeval.messages import some
 from repeval.report import summary
 from repeval.report.format import (
+    LOPSIDED,
     NEEDS_CHANGE,
     NEEDS_RUNS,
     NEW,
     NO_LIMIT,
     NOT_SHOWN,
     STEADY,
+    TOO_FEW,
     count,
+    limits,
     narrower,
     percent,
     points,
@@ -29,7 +33,7 @@ from repeval.report.summary import width
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
-    from repeval.report.rows import Difference, Fixed, Pair, System
+    from repeval.report.rows import Difference, Fixed, Flips, Limits, Pair, System
 
 
 def shape(analysis: Analysis, condition: str) -> str:
@@ -49,12 +53,15 @@ def these(analysis: Analysis, condition: str) -> str:
 
 
 def precision(analysis: Analysis, condition: str) -> dict[str, str]:
-    """Say how sure a score is, for both questions."""
+    """Say how sure a score is, for both questions, and how near a rerun comes."""
     rows = analysis.ranked(condition)
-    return {
-        these(analysis, condition): half_widths(rows, summary.THESE, NEEDS_RUNS),
-        NEW: half_widths(rows, summary.NEW),
-    }
+    here, again = half_widths(rows, summary.THESE, NEEDS_RUNS), ""
+    if any(s.rerun_interval for s in rows):
+        here += ", over endless runs" * here.startswith("+")
+        again = _spans((s.mean, s.rerun_interval) for s in rows)
+        again += ", with as many runs" * again.startswith("+")
+    answers = {these(analysis, condition): here, "the same, run again": again}
+    return {k: v for k, v in answers.items() if v} | {NEW: half_widths(rows, summary.NEW)}
 
 
 def apart(analysis: Analysis, condition: str) -> dict[str, str]:
@@ -62,26 +69,27 @@ def apart(analysis: Analysis, condition: str) -> dict[str, str]:
     pairs = analysis.adjacent(condition)
     at_hand = f"these {reach(p.n_problems for p in pairs)} problems"
 
-    def told(resolved: list[bool | None]) -> str:
+    def told(rows: Sequence[Pair | Fixed]) -> str:
+        resolved = [r.resolved for r in rows]
         yes = sum(map(bool, resolved))
-        none = set(resolved) == {None}
-        return _no_answer(pairs) if none else f"{yes} apart, {len(resolved) - yes} not"
+        if set(resolved) == {None}:
+            return TOO_FEW if rows[0].interval else _no_answer(pairs)
+        return f"{yes} apart, {len(resolved) - yes} not"
 
-    return {
-        at_hand: told([p.fixed.resolved for p in pairs]),
-        NEW: told([p.resolved for p in pairs]),
-    }
+    return {at_hand: told([p.fixed for p in pairs]), NEW: told(pairs)}
 
 
 def pair_text(pair: Pair, candidate: str | None = None) -> dict[str, str]:
     """Say whether a pair is told apart, or its candidate got worse, for both questions."""
 
     def answer(row: Pair | Fixed) -> str:
-        if row.resolved is None:
+        if row.interval is None:
             return _no_answer([pair])
         low, high = row.interval
         if candidate == pair.model_b:
             low, high = -high, -low
+        if row.resolved is None:
+            return f"{TOO_FEW} ({signed_limits((low, high))})"
         yes = "NO, BETTER" if candidate and high > 0 else "YES"
         return f"{yes if row.resolved else 'NOT SHOWN':<11}{signed_limits((low, high))}"
 
@@ -90,11 +98,47 @@ def pair_text(pair: Pair, candidate: str | None = None) -> dict[str, str]:
 
 def half_widths(rows: Iterable[System], name: str, unknown: str = NOT_SHOWN) -> str:
     """Return half the widths of the systems' intervals, `+-1 to +-3 points`."""
-    halves = [50 * w for s in rows if (w := width(s, name)) is not None]
-    if not halves:
+    return _spans(((s.mean, s.intervals[name]) for s in rows), unknown)
+
+
+def _spans(scores: Iterable[tuple[float, Limits]], unknown: str = NOT_SHOWN) -> str:
+    """Write intervals around scores as half widths; those that are lopsided as they are."""
+    found = [(mean, interval) for mean, interval in scores if interval]
+    even = [50 * (high - low) for mean, (low, high) in found if _even(mean, low, high)]
+    if not found:
         return unknown
-    digits = 0 if min(halves) >= 0.95 else 1
-    return f"{' to '.join(dict.fromkeys(f'+-{f(halves):.{digits}f}' for f in (min, max)))} points"
+    if not even:
+        return f"{limits(found[0][1])} %" if len(found) == 1 else LOPSIDED
+    digits = 0 if min(even) >= 0.95 else 1
+    ends = dict.fromkeys(f"+-{f(even):.{digits}f}" for f in (min, max))
+    rest = len(found) - len(even)
+    return f"{' to '.join(ends)} points" + f" ({rest} {LOPSIDED})" * bool(rest)
+
+
+def _even(mean: float, low: float, high: float) -> bool:
+    """Tell whether a score stands near enough to the middle of its interval to say `+-`."""
+    below, above = mean - low, high - mean
+    return max(below, above) <= 2 * min(below, above)
+
+
+def flips(found: Flips, swapped: bool) -> list[str]:
+    """Say on how many problems the second system of a pair scored lower and higher than the first.
+
+    `swapped`: the second is the one that leads.
+    """
+    lower, higher = found.a_better, found.b_better
+    down, up = found.a_separated, found.b_separated
+    if swapped:
+        lower, higher, down, up = higher, lower, up, down
+    alone = ""
+    if found.by_chance is not None:
+        alone = f" (run noise alone gives about {found.by_chance:.0f} each way)"
+    counts = f"Problems that scored lower: {lower}, higher: {higher}{alone}"
+    said = [f"{counts}, the same: {found.same}."]
+    told = [f"{way}: {some(names, 5)}" for way, names in (("lower", down), ("higher", up)) if names]
+    if told:
+        said.append(f"By more than run noise, {'; '.join(told)}.")
+    return said
 
 
 def counted(analysis: Analysis, condition: str) -> list[System]:
@@ -112,8 +156,10 @@ def pooling(analysis: Analysis, condition: str) -> str:
         return f"{text} With one run of each problem that is right for new problems."
     new, these = found.over_pooled
     middle = " (median)" if len(rows) > 1 else ""
-    text += f" The interval for new problems is {new:.1f} times as wide{middle}"
-    return text + ("." if these is None else f", that for these {these:.1f} times.")
+    text += f" That is wrong for new problems, whose interval is {new:.1f} times as wide{middle}"
+    if these is None:
+        return f"{text}."
+    return f"{text}, and valid but conservative for these: theirs is {these:.1f} times as wide."
 
 
 def more_runs(analysis: Analysis, condition: str) -> dict[str, str]:
@@ -121,14 +167,24 @@ def more_runs(analysis: Analysis, condition: str) -> dict[str, str]:
     found = analysis.summary[condition]
     answers = {}
     if found.remaining_narrowing:
-        middle, _, most = found.remaining_narrowing
-        top = f"for some {NO_LIMIT}" if most >= 1 else f"at most {percent(most)}"
-        range_ = f" (median{'' if middle >= 1 else f'; {top}'})" if found.n_systems > 1 else ""
-        answers["a score"] = narrower(middle) + range_
+        middle, limit = found.remaining_narrowing[0], found.remaining_narrowing_limit
+        which = "median" if found.n_systems > 1 else ""
+        answers["a score"] = narrower(middle) + _at_most(which, middle, limit, analysis)
     if (middle := found.adjacent_remaining_narrowing) is not None:
-        which = " (median of neighbours)" if found.adjacent_total > 1 else ""
-        answers["a difference of two"] = narrower(middle) + which
+        which = "median of neighbours" if found.adjacent_total > 1 else ""
+        limit = found.adjacent_remaining_narrowing_limit
+        answers["a difference of two"] = narrower(middle) + _at_most(which, middle, limit, analysis)
     return answers
+
+
+def _at_most(which: str, middle: float, limit: float | None, analysis: Analysis) -> str:
+    """Say in brackets of what an estimate is, and how high the limit of its interval is."""
+    told = [which] * bool(which)
+    if limit is not None and middle < 1:
+        least = NO_LIMIT if limit >= 1 else f"at most {percent(limit)}"
+        any_ = " for any" * bool(which)
+        told.append(f"{least}{any_} at {percent(analysis.settings.level)}")
+    return f" ({'; '.join(told)})" * bool(told)
 
 
 def from_one_run(analysis: Analysis, condition: str) -> str:
@@ -151,11 +207,13 @@ def allocation_rule(analysis: Analysis, condition: str) -> str:
             why = "no difficulty spread was seen" if found.within[0] else "no run noise was seen"
         return f"When repetition pays cannot be said: {why}."
     second = price(found.break_even.ratio_of_medians)
-    text = f"A second run pays when a new problem costs over {second} runs"
+    text = f"From scratch a second run pays when a new problem costs over {second} runs"
     if found.best_between:
         low, high = map(price, found.best_between)
         runs = counted(analysis, condition)[0].n_runs
         text += f"; {runs} runs are best from {low} to {high}"
+        here = price(found.break_even.from_here)
+        text += f". With the {runs} at hand one more of them pays above {here}"
     return text + ". The cheaper problems are, the fewer runs and the more problems."
 
 

@@ -27,6 +27,7 @@ def summarize(systems: Sequence[System], pairs: Sequence[Pair]) -> Summary:
     runs_each = next(iter(runs)) if len(runs) == 1 else None
     return Summary(
         n_systems=len(systems),
+        fewest_runs=min(s.runs_range[0] for s in systems),
         mean=_spread(systems, "mean"),
         within=within,
         between=between,
@@ -34,11 +35,13 @@ def summarize(systems: Sequence[System], pairs: Sequence[Pair]) -> Summary:
         ceiling=_spread(systems, "ceiling"),
         max_narrowing=_spread(systems, "max_narrowing"),
         remaining_narrowing=_spread(systems, "remaining_narrowing"),
+        remaining_narrowing_limit=_highest(systems),
         adjacent_resolved=sum(bool(p.resolved) for p in pairs),
         adjacent_total=len(pairs),
         adjacent_resolved_fixed=sum(bool(p.fixed.resolved) for p in pairs),
         adjacent_ceiling=ceiling,
         adjacent_remaining_narrowing=remaining,
+        adjacent_remaining_narrowing_limit=_highest(pairs),
         # Where differences have components and no ceiling, the ceiling is infinite.
         adjacent_max_narrowing=None if remaining is None else 1 - (ceiling or math.inf) ** -0.5,
         adjacent_mdd=_median([p for p in pairs if p.mdd], "mdd"),
@@ -68,6 +71,11 @@ def _over_pooled(systems: Sequence[System], name: str) -> float | None:
     pairs = [(width(s, name), width(s, "pooled_wilson")) for s in systems]
     ratios = [a / b for a, b in pairs if a is not None and b is not None]
     return statistics.median(ratios) if ratios else None
+
+
+def _highest(rows: Sequence[Any]) -> float | None:
+    ends = [r.remaining_narrowing_interval[1] for r in rows if r.remaining_narrowing_interval]
+    return max(ends) if ends else None
 
 
 def _values(rows: Sequence[Any], name: str) -> list[float]:

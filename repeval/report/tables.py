@@ -5,8 +5,7 @@ Figures are texts, in points or to the digits that matter; what the data do not 
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -26,7 +25,7 @@ from repeval.report.sentences import these
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
-    from repeval.report.rows import Limits, System
+    from repeval.report.rows import Limits, Macro, System
 
 CARD = [
     "Score and intervals are in percent. these: for exactly these problems; new ones: for problems "
@@ -42,6 +41,10 @@ def leaderboard(analysis: Analysis, condition: str) -> pd.DataFrame:
     # Where models had different problems, their order is that on the common ones.
     differ = {s.model for s in analysis.ranked(condition) if s.model in ranks
               and s.n_problems > ranks[s.model].n_problems}  # fmt: skip
+    fewest, unequal = analysis.summary[condition].fewest_runs, set()
+    for s in analysis.ranked(condition):
+        unequal |= {*s.runs_range}
+    right = f"all {fewest} right" if len(unequal) > 1 and fewest > 1 else "all right"
     common = f"on {next(iter(ranks.values())).n_problems} common" if differ else "common"
     table = pd.DataFrame(
         {
@@ -49,7 +52,7 @@ def leaderboard(analysis: Analysis, condition: str) -> pd.DataFrame:
             **_scores(s),
             common: points(ranks[s.model].mean) if differ else "",
             "rank": reach(ranks[s.model].rank_set, "-") if s.model in ranks else "",
-            "all right": "" if s.retry_free is None else f"{s.retry_free * s.n_problems:.0f}",
+            right: "" if s.all_right is None else f"{s.all_right * s.n_problems:.0f}",
         }
         for s in analysis.ranked(condition)
     )
@@ -58,22 +61,30 @@ def leaderboard(analysis: Analysis, condition: str) -> pd.DataFrame:
 
 
 def group_table(
-    pooled: Analysis, groups: Mapping[str, Analysis], by: str, condition: str
+    pooled: Analysis,
+    groups: Mapping[str, Analysis],
+    macros: Sequence[Macro],
+    by: str,
+    condition: str,
 ) -> pd.DataFrame:
     """Return one row for each model and group, then the macro and the micro score."""
 
     def row(group: str, s: System) -> dict[str, str]:
         counts = {by: group, "model": s.model, "problems": str(s.n_problems)}
-        return counts | _scores(s) | {"ceiling": _ceiling(s)}
+        return counts | _scores(s) | {"ceiling": _ceiling(s, ".2f")}
 
     rows = []
     for s in pooled.ranked(condition):
         systems = ((value, r) for value, a in groups.items() for r in a.ranked(condition))
         own = [(value, r) for value, r in systems if r.model == s.model]
         if own:
-            macro = statistics.fmean(r.mean for _, r in own)
             rows += [row(value, r) for value, r in own]
-            rows += [{by: "macro", "score": points(macro)}, row("micro", s)]
+            rows += [
+                {by: "macro", "score": points(m.mean), "new ones": limits(m.interval)}
+                for m in macros
+                if (m.model, m.condition) == (s.model, condition)
+            ]
+            rows.append(row("micro", s))
     table = pd.DataFrame(rows).fillna("")
     return table if table["model"].nunique() > 2 else table.drop(columns="model")
 
@@ -160,5 +171,5 @@ def _form(value: float | None, form: str = ".4f", unknown: str = NOT_SHOWN) -> s
     return unknown if value is None else format(value, form)
 
 
-def _ceiling(s: System) -> str:
-    return _form(s.ceiling, unknown=NOT_SHOWN if s.between is None else no_ceiling(s))
+def _ceiling(s: System, form: str = ".4f") -> str:
+    return _form(s.ceiling, form, NOT_SHOWN if s.between is None else no_ceiling(s))

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, variance
 
@@ -42,6 +43,36 @@ def score_variance(values: FloatArray, clusters: IntArray | None) -> tuple[float
     if np.abs(sums).max() <= ROUNDING:
         return 0.0, cluster_df(sizes)
     return float((sums**2 / (1 - sizes / n)).sum()) / n**2, cluster_df(sizes)
+
+
+def clustering(values: FloatArray, clusters: IntArray) -> tuple[float, float]:
+    """Return how much clusters widen a mean's standard error, and the p-value that they do not.
+
+    Parameters
+    ----------
+    values : (N,) float array
+    clusters : (N,) int array
+
+    Returns
+    -------
+    factor : float
+        √(clustered variance/plain variance); 1 where nothing varies.
+    p_value : float
+        Of the one-way F test: with few clusters a factor says little by itself.
+    """
+    plain, n = variance(values), len(values)
+    if plain == 0:
+        return 1.0, 1.0
+    factor = math.sqrt(score_variance(values, clusters)[0] * n / plain)
+    sizes = np.bincount(clusters)
+    means = np.bincount(clusters, values) / sizes
+    between = float((sizes * (means - values.mean()) ** 2).sum())
+    within = float(((values - means[clusters]) ** 2).sum())
+    g = len(sizes)
+    if within <= ROUNDING or n == g:
+        return factor, 0.0 if n > g else 1.0
+    f = between / (g - 1) / (within / (n - g))
+    return factor, float(special.fdtrc(g - 1, n - g, f))
 
 
 def effective_number(weights: ArrayLike) -> float:

@@ -31,6 +31,8 @@ class Ranking:
     set_low, set_high : (M,) int array
         Ranks the data cannot rule out, for one system at a time (max-t over its M-1
         differences; Mogstad, Romano, Shaikh and Wilhelm 2024).
+    apart : (M, M) int array
+        In column j 1 for every system that is surely above j, -1 for those below, else 0.
     p_first, p_top3 : (M,) float array
     name : {"one_level", "two_level"}
 
@@ -49,6 +51,7 @@ class Ranking:
     high: IntArray
     set_low: IntArray
     set_high: IntArray
+    apart: IntArray
     p_first: FloatArray
     p_top3: FloatArray
     name: str
@@ -100,13 +103,15 @@ def rank(
     ranks = ranks_of(draws)
     tail = (1 - level) / 2
     low, high = np.quantile(ranks, [tail, 1 - tail], axis=0, method="inverted_cdf").astype(int)
-    set_low, set_high = _rank_sets(samples, draws, level, groups)
+    apart = _apart(samples, draws, level, groups)
+    set_low, set_high = rank_sets(apart)
     return Ranking(
         rank=ranks_of(rates.mean(axis=1)[None])[0],
         low=low,
         high=high,
         set_low=set_low,
         set_high=set_high,
+        apart=apart,
         p_first=(ranks == 1).mean(axis=0),
         p_top3=(ranks <= 3).mean(axis=0),
         name=name,
@@ -157,12 +162,17 @@ def _kinds(samples: Sequence[Sample]) -> tuple[NDArray[np.float32], IntArray, In
     return np.concatenate(indicators, axis=1), *map(np.concatenate, (passes, runs, owner))
 
 
-def _rank_sets(
+def rank_sets(apart: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the best and the worst rank that `apart` leaves to each system."""
+    return 1 + (apart > 0).sum(axis=0), len(apart) - (apart < 0).sum(axis=0)
+
+
+def _apart(
     samples: Sequence[Sample], draws: FloatArray, level: float, groups: IntArray | None
-) -> tuple[IntArray, IntArray]:
+) -> IntArray:
     m = len(samples)
     rates = np.stack([s.rate for s in samples])
-    low, high = np.ones(m, dtype=int), np.full(m, m)
+    apart = np.zeros((m, m), dtype=int)
     for j in range(m):
         observed = rates.mean(axis=1) - rates[j].mean()
         if groups is None:
@@ -178,11 +188,9 @@ def _rank_sets(
                 df = cluster_df(np.bincount(groups))
                 critical = max(critical, t_quantile(1 - (1 - level) / (m - 1), df))
             t = observed[known] / spread[known]
-            low[j] += (t > critical).sum()
-            high[j] -= (t < -critical).sum()
+            apart[known, j] = np.sign(t) * (np.abs(t) > critical)
         # The same difference on every problem has no spread: there Newcombe's interval decides.
         for i in np.flatnonzero(~known & (np.abs(observed) > ROUNDING)):
             if compare(samples[i], samples[j], name="one_level", level=level).resolved:
-                low[j] += observed[i] > 0
-                high[j] -= observed[i] < 0
-    return low, high
+                apart[i, j] = np.sign(observed[i])
+    return apart

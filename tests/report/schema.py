@@ -88,7 +88,11 @@ def schema() -> dict[str, Any]:
         "type": "object",
         "description": "With --by: one analysis for each value of a label column.",
         "required": ["column", "groups"],
-        "properties": {"column": text, "groups": groups},
+        "properties": {
+            "column": text,
+            "groups": groups,
+            "macro": {"type": "array", "items": of(rows.Macro)},
+        },
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
