@@ -181,9 +181,10 @@ def _at_most(which: str, middle: float, limit: float | None, analysis: Analysis)
     """Say in brackets of what an estimate is, and how high the limit of its interval is."""
     told = [which] * bool(which)
     if limit is not None and middle < 1:
-        least = NO_LIMIT if limit >= 1 else f"at most {percent(limit)}"
-        any_ = " for any" * bool(which)
-        told.append(f"{least}{any_} at {percent(analysis.settings.level)}")
+        least = f"at most {percent(limit)}{' for any' * bool(which)}"
+        if limit >= 1:
+            least = f"{'for some ' * bool(which)}{NO_LIMIT}"
+        told.append(f"{least} at {percent(analysis.settings.level)}")
     return f" ({'; '.join(told)})" * bool(told)
 
 

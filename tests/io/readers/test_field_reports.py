@@ -87,7 +87,7 @@ def test_tau_bench_57_one_command_prints_icc_flips_and_which_are_told_apart(tmp_
     assert main(["analyze", str(tmp_path / "runs"), *pair]) == 0
     answer = capsys.readouterr().out
     a, b = (outcomes.mean(axis=1) for outcomes in runs.values())
-    assert f"got worse: {(b < a).sum()}, better: {(b > a).sum()}, the same" in answer
+    assert f"scored lower: {(b < a).sum()}, higher: {(b > a).sum()} (run noise alone" in answer
     for rate in (a, b):
         within = (rate * (1 - rate)).mean() * 4 / 3
         between = rate.var(ddof=1) - within / 4
