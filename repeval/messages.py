@@ -304,10 +304,10 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "Systems compare only on problems that both were given."),
     ("ranks-on-common", "warned", "Not all models have the same problems.",
      "Ranks need problems that all models of a condition have."),
-    ("few-clusters", "first", "There are few clusters to resample.",
+    ("few-clusters", "first", "There are few clusters of problems.",
      "Intervals go by Student's t over clusters: more clusters help, not more of each."),
     ("hidden-clusters", "first", "Problems with the same label stand or fall together.",
-     "--cluster COLUMN resamples whole groups: intervals then cover new groups."),
+     "--cluster COLUMN takes each group as one draw: intervals then cover new groups."),
     ("few-problems", "first", "There are fewer than ten problems.",
      "Collect more problems, or speak of these only."),
 )}  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import fmean, median
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,9 @@ from repeval.report.format import percent
 from repeval.stats import allocation
 from repeval.stats.comparison import holm
 from repeval.stats.intervals import normal_quantile
+
+if TYPE_CHECKING:
+    from repeval.report.rows import Law
 
 # What may be taken for luck in the lead of one neighbour over the next.
 RUNS, THESE, NEW, UNPAIRED = (
@@ -144,13 +148,12 @@ def pair_test(r: Results) -> pd.DataFrame:
 def corrected(r: Results) -> pd.DataFrame:
     """Return how many neighbours stay apart when asking about all at once (Holm), by law."""
     level, pairs = r.analysis.settings.level, r.adjacent
-    ends = [p.two_level.p_greater + p.two_level.p_tie * np.array([0, 1]) for p in pairs]
     half = [(p.fixed.interval[1] - p.fixed.interval[0]) / 2 for p in pairs]
     z = np.array([p.difference for p in pairs]) * normal_quantile(level) / np.array(half)
-    two_level = [min(1.0, 2 * min(high, 1 - low)) for low, high in ends]
     p_values = {
-        "new, the paper's law": two_level,
-        "new, one-level": [p.p_value for p in pairs],
+        "new, the paper's law": [_two_sided(p.two_level) for p in pairs],
+        "new, one-level": [_two_sided(p.one_level) for p in pairs],
+        "new, this book": [p.p_value for p in pairs],
         "these": [math.erfc(abs(v) / math.sqrt(2)) for v in z],
     }
     return pd.DataFrame(
@@ -163,6 +166,11 @@ def corrected(r: Results) -> pd.DataFrame:
         }
         for what, p in p_values.items()
     )
+
+
+def _two_sided(law: Law) -> float:
+    """Return twice the smaller share of resamples on one side of zero, ties included."""
+    return min(1.0, 2 * min(law.p_greater + law.p_tie, 1 - law.p_greater))
 
 
 def _small(p: float) -> str:

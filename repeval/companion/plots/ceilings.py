@@ -35,7 +35,7 @@ def forest(analysis: Analysis, condition: str, other: str | None = None) -> Plot
 
     References
     ----------
-    VC Figure 2; percentile interval.
+    VC Figure 2; `repeval.stats.profile` for the intervals.
     """
     rows = sorted(
         analysis.ranked(condition),

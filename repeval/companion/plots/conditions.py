@@ -39,7 +39,8 @@ def differences(analysis: Analysis) -> Plot:
 
     References
     ----------
-    BS, "Performance on math and biology questions": the paired cluster bootstrap.
+    BS, "Performance on math and biology questions", by the paired cluster bootstrap; here
+    `repeval.stats.decision`.
     """
     everyone = analysis.condition_pairs
     rows = everyone[: style.MOST]
@@ -72,7 +73,7 @@ def differences(analysis: Analysis) -> Plot:
         [
             Line2D([], [], color=THESE, lw=3, label="these problems"),
             Line2D([], [], color=NEW, lw=3, label="new ones like them"),
-            Line2D([], [], color=GREY, lw=3, label="without zero"),
+            Line2D([], [], color=GREY, lw=3, label="told apart"),
         ],
     )
     return style.plot(
@@ -88,11 +89,12 @@ def differences(analysis: Analysis) -> Plot:
             **style.limits("these_", [r.fixed.interval for r in rows]),
         },
         f"Difference of two conditions with {style.level(analysis)} intervals, problem by problem: "
-        "thick where the interval leaves out zero. A filled dot would still be apart if all "
-        f"{len(everyone)} questions were asked at once (Holm).",
+        "thick where it tells the two apart, leaving out zero. A filled dot would still be apart "
+        f"if all {len(everyone)} questions were asked at once (Holm).",
         exploratory(analysis),
         f"Interval plot of {count(len(rows), 'difference')}.",
         "Right: ICC of the difference.",
+        style.no_verdict(rows),
         style.left_out(rows, everyone, "differences"),
     )
 
@@ -130,8 +132,8 @@ def narrowing(analysis: Analysis, outcomes: Outcomes) -> Plot:
     return style.plot(
         figure,
         found,
-        "Length of the interval for new problems with the first so many runs (dots), and as the "
-        "ICC of the difference predicts it (lines).",
+        "Length of the normal interval for new problems with the first so many runs (dots), and as "
+        "the ICC of the difference predicts it (lines).",
         f"Observed and predicted differ by {off.median():.2f} in the median and by "
         f"{off.max():.2f} at most.",
         f"A row of dots and lines for each of {count(len(rows), 'difference')}.",
@@ -149,7 +151,7 @@ def labels(rows: Sequence[ConditionPair]) -> list[str]:
 
 
 def exploratory(analysis: Analysis) -> str:
-    """Say how many differences leave out zero, asked one by one and all at once."""
+    """Say how many differences are shown, asked one by one and all at once."""
     rows = analysis.condition_pairs
     if not rows:
         return NO_PAIR
@@ -159,10 +161,10 @@ def exploratory(analysis: Analysis) -> str:
     one, still = resolved.sum(), (resolved & (holm(p) < alpha)).sum()
     least = (resolved & (p < alpha / len(rows))).sum()
     return (
-        f"Of {count(len(rows), 'difference')} {one} would leave out zero on new problems, "
-        f"were each the only one asked about; {still} still {'does' if still == 1 else 'do'} after "
-        f"Holm's correction for asking about all, {least} after Bonferroni's. If conditions "
-        f"never mattered, {alpha * len(rows):.1f} would leave out zero by luck."
+        f"Of {count(len(rows), 'difference')} {one} would be shown on new problems, were each the "
+        f"only one asked about; {still} still {'is' if still == 1 else 'are'} after Holm's "
+        f"correction for asking about all, {least} after Bonferroni's. If conditions never "
+        f"mattered, about {alpha * len(rows):.1f} at most would be shown by luck."
     )
 
 

@@ -27,7 +27,7 @@ def adjacent_strip(analysis: Analysis, condition: str) -> Plot:
 
     References
     ----------
-    VC section 5.1; one-level law.
+    VC section 5.1; `repeval.stats.decision` for the intervals.
     """
     everyone = analysis.adjacent(condition)
     pairs = everyone[: style.MOST]
@@ -75,11 +75,12 @@ def adjacent_strip(analysis: Analysis, condition: str) -> Plot:
         },
         "Neighbours on the leaderboard, the upper name ahead: its lead with "
         f"{style.level(analysis)} intervals for {'both questions' if both else 'new problems'}. "
-        "Told apart, thick and filled, means that the interval leaves out zero.",
+        "Told apart (the interval leaves out zero) is thick and filled.",
         say.neighbours(analysis, condition),
         f"Strip plot of {count(len(pairs), 'pair')} of neighbours with intervals for "
         f"{'both questions' if both else 'new problems'}.",
-        "Right: share of resamples of the problems in which the upper name leads.",
+        f"Right: how often the upper name leads when {say.units(analysis)} are drawn anew.",
+        style.no_verdict(pairs),
         style.left_out(pairs, everyone, "pairs"),
     )
 
@@ -125,9 +126,12 @@ def leads_matrix(analysis: Analysis, condition: str) -> Plot:
     axes.spines[:].set_visible(False)
     bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.6, aspect=30, pad=0.02)
     bar.set_ticks([0, 0.5, 1], labels=["0", "one half", "1"])
-    bar.set_label("share of resamples in which the row leads the column")
+    bar.set_label("how often the row leads the column")
     bar.outline.set_visible(False)
     neighbours = [not p.two_level.resolved for p in pairs if p.adjacent]
+    drawn = "problems, then runs, are resampled (the paper's two-level law)"
+    if analysis.settings.cluster:
+        drawn = "clusters of problems are drawn anew (by Student's t)"
     return style.plot(
         figure,
         [
@@ -139,11 +143,12 @@ def leads_matrix(analysis: Analysis, condition: str) -> Plot:
             }
             for p in pairs
         ],
-        "How often the row leads the column when problems, then runs, are resampled (the paper's "
-        "two-level law), best model first; numbers are places. A tilde marks a pair not told "
-        f"apart at {style.level(analysis)}, a frame marks neighbours.",
+        f"How often the row leads the column when {drawn}, best model first; numbers are places. "
+        f"A tilde marks a pair not told apart by this law at {style.level(analysis)}, a frame "
+        "marks neighbours.",
         f"On new problems {sum(neighbours)} of {len(neighbours)} pairs of neighbours are not told "
-        f"apart, and {sum(not p.two_level.resolved for p in pairs)} of all {len(pairs)} pairs.",
-        f"Matrix of {n} by {n} models, by the two-level law.",
+        f"apart by it, and {sum(not p.two_level.resolved for p in pairs)} of all {len(pairs)} "
+        "pairs.",
+        f"Matrix of {n} by {n} models.",
         style.left_out(place, ranked),
     )

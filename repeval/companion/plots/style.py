@@ -18,12 +18,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from repeval.stats.decision import FEWEST
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
     from repeval.report.analysis import Analysis
-    from repeval.report.rows import Limits, Pair
+    from repeval.report.rows import Difference, Limits, Pair
 
 # Okabe and Ito's colours, told apart by all readers; the two questions have one each.
 THESE, NEW = "#0072B2", "#D55E00"
@@ -237,6 +239,12 @@ def left_out(shown: Sized, everyone: Sized, what: str = "models") -> str:
     """Say what is not drawn."""
     cut = len(shown) < len(everyone)
     return f"The first {len(shown)} of {len(everyone)} {what} are shown." if cut else ""
+
+
+def no_verdict(shown: Sequence[Difference]) -> str:
+    """Say where problems are too few for a verdict on new ones."""
+    few = any(p.resolved is None for p in shown)
+    return f"No verdict on new problems where there are fewer than {FEWEST}." if few else ""
 
 
 def set_room(axes: Axes, values: Sequence[float]) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 from repeval.messages import MESSAGES
 from repeval.report import sentences
 from repeval.report.format import NEEDS_RUNS, count, points, spread
+from repeval.stats.decision import FEWEST
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -130,7 +131,7 @@ def pooled_test(analysis: Analysis, condition: str) -> str:
         )
     new = [bool(p.resolved) for p in pairs]
     return (
-        f"The pooled test tells {sum(apart)} of {len(pairs)} apart, the resampled problems "
+        f"The pooled test tells {sum(apart)} of {len(pairs)} apart, the intervals for new problems "
         f"{sum(new)}; {sum(map(all, zip(apart, new, strict=True)))} by both."
     )
 
@@ -156,6 +157,8 @@ def problems_needed(analysis: Analysis, condition: str) -> str:
                 f"the interval {points(half)}, which takes {p.problems_factor:.1f} times the "
                 f"{p.n_problems} problems."
             )
+    if any(p.resolved is None for p in analysis.adjacent(condition)):
+        return f"With fewer than {FEWEST} problems there is no verdict on new ones to begin with."
     return "No pair of neighbours with different scores is left to tell apart here."
 
 
@@ -181,6 +184,39 @@ def pair_allocation(analysis: Analysis, condition: str) -> str:
     return (
         "For the median difference of two neighbours a second run of both pays when a problem "
         f"costs over {sentences.price(second)} runs."
+    )
+
+
+def next_purchase(analysis: Analysis, condition: str) -> str:
+    """Say from which price of a problem one more run beats one more problem."""
+    price = analysis.summary[condition].break_even.from_here
+    if price is None:
+        return (
+            "For these data that price cannot be said: it takes one number of runs for all "
+            "problems, at least two, and a run noise and a difficulty spread above zero."
+        )
+    runs = count(sentences.counted(analysis, condition)[0].n_runs, "run")
+    return (
+        f"From {runs} of each problem, one more run pays sooner than one more problem when a "
+        f"problem costs over {sentences.price(price)} runs, those on it not counted."
+    )
+
+
+def units(analysis: Analysis) -> str:
+    """Name what is drawn anew where new problems are asked about."""
+    return "clusters of problems" if analysis.settings.cluster else "problems"
+
+
+def picture(analysis: Analysis) -> str:
+    """Say by which law the paper's picture of all pairs is drawn."""
+    if analysis.settings.cluster:
+        return (
+            "This is the paper's picture. As problems come in clusters here, Student's t over "
+            "clusters takes the place of its law."
+        )
+    return (
+        "This is the paper's picture, by the paper's law: problems are resampled, then runs "
+        "within them. Where problems were run more than once that counts run noise twice."
     )
 
 

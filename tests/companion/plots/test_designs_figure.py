@@ -56,7 +56,7 @@ def test_the_formula_is_the_ratio_of_exact_widths(default):
     # Limits are multiples of 1/495, two of each interval: off by a step each at most.
     pairs = default.adjacent("Detailed")
     for p in pairs:
-        one, two = (high - low for low, high in (p.interval, p.two_level.interval))
+        one, two = (high - low for low, high in (p.one_level.interval, p.two_level.interval))
         assert two == pytest.approx(one * mathematics.inflation(p.icc, 5), abs=2 * 2 / 495)
 
 
@@ -87,15 +87,15 @@ def test_differences_of_conditions(default):
     assert len(plot.data) == 16
     rows = default.condition_pairs
     one = sum(r.resolved for r in rows)
-    assert f"Of 16 differences {one} would leave out zero" in plot.caption
+    assert f"Of 16 differences {one} would be shown on new problems" in plot.caption
     # Holm asks for .05/16, .05/15, ... in turn, Bonferroni for .05/16 of all.
     p = [0.0031, 0.0033, 0.004, *[0.04] * 13]
     certain = [replace(r, p_value=p, resolved=True) for r, p in zip(rows, p, strict=True)]
     certain = replace(default, condition_pairs=tuple(certain))
     text = conditions.exploratory(certain)
     assert "16 would" in text
-    assert "2 still do after Holm's correction for asking about all, 1 after" in text
-    assert "0.8 would leave out zero by luck" in text
+    assert "2 still are after Holm's correction for asking about all, 1 after" in text
+    assert "about 0.8 at most would be shown by luck" in text
     filled = [
         line for line in conditions.differences(certain).figure.axes[0].lines
         if line.get_marker() == "o" and line.get_markerfacecolor() != "white"
