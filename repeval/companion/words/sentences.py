@@ -197,8 +197,8 @@ def next_purchase(analysis: Analysis, condition: str) -> str:
         )
     runs = count(sentences.counted(analysis, condition)[0].n_runs, "run")
     return (
-        f"From {runs} of each problem, one more run pays sooner than one more problem when a "
-        f"problem costs over {sentences.price(price)} runs, those on it not counted."
+        f"From {runs} of each problem, one more run buys more for its price than one more problem "
+        f"when a problem costs over {sentences.price(price)} runs, those on it not counted."
     )
 
 
