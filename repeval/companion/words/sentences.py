@@ -187,21 +187,6 @@ def pair_allocation(analysis: Analysis, condition: str) -> str:
     )
 
 
-def next_purchase(analysis: Analysis, condition: str) -> str:
-    """Say from which price of a problem one more run beats one more problem."""
-    price = analysis.summary[condition].break_even.from_here
-    if price is None:
-        return (
-            "For these data that price cannot be said: it takes one number of runs for all "
-            "problems, at least two, and a run noise and a difficulty spread above zero."
-        )
-    runs = count(sentences.counted(analysis, condition)[0].n_runs, "run")
-    return (
-        f"From {runs} of each problem, one more run buys more for its price than one more problem "
-        f"when a problem costs over {sentences.price(price)} runs, those on it not counted."
-    )
-
-
 def units(analysis: Analysis) -> str:
     """Name what is drawn anew where new problems are asked about."""
     return "clusters of problems" if analysis.settings.cluster else "problems"

@@ -5,7 +5,6 @@ from repeval import load
 from repeval.companion.plots import conditions, pairs
 from repeval.companion.words import sentences as say
 from repeval.report.analysis import analyze
-from repeval.stats import allocation
 
 
 def outcomes(tidy, problems, *, runs=2, conditions=("default",)):
@@ -20,20 +19,6 @@ def outcomes(tidy, problems, *, runs=2, conditions=("default",)):
             ]
         )
     )  # fmt: skip
-
-
-def test_the_next_purchase_is_dearer_than_a_plan_from_scratch():
-    analysis = analyze(load(), n_resamples=50)
-    found = analysis.summary[analysis.condition]
-    price = allocation.break_even(found.noise_ratio, 5) + 1
-    assert "From 5 runs of each problem" in say.next_purchase(analysis, analysis.condition)
-    assert f"over {price:.0f} runs" in say.next_purchase(analysis, analysis.condition)
-    assert price > found.break_even.ratio_of_medians
-
-
-def test_from_one_run_the_next_purchase_is_not_known(tidy):
-    analysis = analyze(outcomes(tidy, 20, runs=1), n_resamples=50)
-    assert "cannot be said" in say.next_purchase(analysis, "default")
 
 
 @pytest.mark.parametrize(("problems", "silent"), [(7, True), (8, False)])
