@@ -12,7 +12,7 @@ import pandas as pd
 
 from repeval.companion.studies import coverage, store, strategies
 from repeval.messages import RepevalError, refused
-from repeval.stats.random_state import DEFAULT_SEED
+from repeval.stats.resampling import DEFAULT_SEED
 
 MOST = 1_000_000
 # Numbers in the largest array of a process: about a gigabyte in all.

@@ -14,7 +14,7 @@ from repeval.report.notices import remarks
 from repeval.report.rows import ConditionPair, Pair, Rank, Settings, Summary, System
 from repeval.report.summary import summarize
 from repeval.stats.intervals import check_options
-from repeval.stats.random_state import DEFAULT_SEED
+from repeval.stats.resampling import DEFAULT_SEED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,16 +25,16 @@ from repeval.report.rows import (
     System,
     TwoLevelRank,
 )
-from repeval.stats import allocation, ceiling, comparison, exact, power, reruns
+from repeval.stats import allocation, ceiling, comparison, exact
 from repeval.stats.betabinomial import fit_beta_binomial, pass_hat_k
 from repeval.stats.components import Components, components, difference_components
 from repeval.stats.intervals import ESTIMANDS, Interval, interval, normal_quantile
 from repeval.stats.noise_share import difference_profile_limits
+from repeval.stats.pairs import power, reruns
+from repeval.stats.pairs.reruns import rerun_interval
 from repeval.stats.profile import narrowing_limits
-from repeval.stats.random_state import keyed_generator
 from repeval.stats.ranking import rank, rank_sets
-from repeval.stats.reruns import rerun_interval
-from repeval.stats.resampling import as_clusters
+from repeval.stats.resampling import as_clusters, keyed_generator
 from repeval.stats.sample import ROUNDING, IntArray, Sample
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from repeval.stats.agreement import (
     kappa_of,
 )
 from repeval.stats.intervals import check_options
-from repeval.stats.random_state import as_generator
-from repeval.stats.resampling import shifted_levels
+from repeval.stats.resampling import as_generator, shifted_levels
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray
 
 STRATEGIES = ("iid", "single_draw", "cluster", "hierarchical", "mode_aggregate")

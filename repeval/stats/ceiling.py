@@ -16,8 +16,15 @@ from repeval.stats.components import components, filled_noise
 from repeval.stats.exact import CDF_TOLERANCE
 from repeval.stats.intervals import NEEDS_RUNS, check_options, normal_quantile
 from repeval.stats.profile import NOTHING_VARIED, profile_limits
-from repeval.stats.random_state import DEFAULT_SEED, as_generator, keyed_generator
-from repeval.stats.resampling import as_clusters, resampled_means, shifted_levels, weighted_means
+from repeval.stats.resampling import (
+    DEFAULT_SEED,
+    as_clusters,
+    as_generator,
+    keyed_generator,
+    resampled_means,
+    shifted_levels,
+    weighted_means,
+)
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
 
 # Pairs whose moments are resampled in one product (60 MB at 2,000 resamples); beyond so many

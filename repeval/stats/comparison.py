@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from repeval.stats import decision, exact
+from repeval.stats import exact
 from repeval.stats.components import paired
 from repeval.stats.intervals import (
     NEEDS_RUNS,
@@ -23,9 +23,9 @@ from repeval.stats.intervals import (
     score_variance,
     t_quantile,
 )
-from repeval.stats.paired import decided, decided_by_clusters, decided_still, run_noise
-from repeval.stats.random_state import as_generator
-from repeval.stats.resampling import as_clusters, rerun_means, resampled_means
+from repeval.stats.pairs import decision
+from repeval.stats.pairs.hull import decided, decided_by_clusters, decided_still, run_noise
+from repeval.stats.resampling import as_clusters, as_generator, rerun_means, resampled_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample
 
 ESTIMANDS = {
@@ -115,7 +115,7 @@ def compare(
 
     References
     ----------
-    VC section 5.1 and Figure 1 (`two_level`); `repeval.stats.decision` (`paired`).
+    VC section 5.1 and Figure 1 (`two_level`); `repeval.stats.pairs.decision` (`paired`).
 
     Examples
     --------

@@ -13,8 +13,7 @@ from scipy import special
 from repeval.stats import exact
 from repeval.stats.clusters import effective_number, score_variance
 from repeval.stats.components import Components, components, noise_terms
-from repeval.stats.random_state import as_generator
-from repeval.stats.resampling import as_clusters, rerun_means, resampled_means
+from repeval.stats.resampling import as_clusters, as_generator, rerun_means, resampled_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
 
 

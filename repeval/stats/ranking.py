@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from repeval.stats.clusters import cluster_df, score_variance
 from repeval.stats.comparison import compare
 from repeval.stats.intervals import check_options, t_quantile
-from repeval.stats.random_state import as_generator
-from repeval.stats.resampling import as_clusters, rerun_means, weighted_means, weights
+from repeval.stats.resampling import as_clusters, as_generator, rerun_means, weighted_means, weights
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
 
 

@@ -11,7 +11,7 @@ from repeval.io.outcomes import Outcomes, Source
 from repeval.report import rows
 from repeval.report.analysis import analyze
 from repeval.stats.comparison import pooled_z
-from repeval.stats.power import detectable_change
+from repeval.stats.pairs.power import detectable_change
 from repeval.stats.sample import as_sample
 from tests.report.schema import PATH, text
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from scipy import stats
 
 from repeval.stats.comparison import compare, exact_comparisons
-from repeval.stats.decision import expanded_tail, shrunk_p
+from repeval.stats.pairs.decision import expanded_tail, shrunk_p
+from repeval.stats.pairs.tango import tango_limits
 from repeval.stats.sample import as_sample
-from repeval.stats.tango import tango_limits
 from tests import oracles
 from tests.oracles import QUIET, SEED, designs
 from tests.samples import beta_binomial_data, mixed_pair

@@ -11,7 +11,7 @@ import pytest
 
 from repeval.stats import exact
 from repeval.stats.comparison import compare, exact_comparisons
-from repeval.stats.decision import law_limits
+from repeval.stats.pairs.decision import law_limits
 from repeval.stats.sample import Sample
 from tests.oracles import SEED
 

@@ -8,8 +8,8 @@ import re
 from repeval.companion.ledger.entries import paper
 from repeval.companion.ledger.judge import claim
 from repeval.companion.ledger.results import Results
-from repeval.stats.random_state import keyed_generator
 from repeval.stats.ranking import ranks_of, resampled_scores
+from repeval.stats.resampling import keyed_generator
 
 RESAMPLES = 20_000
 

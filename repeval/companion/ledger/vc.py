@@ -17,8 +17,8 @@ from repeval.stats.allocation import cost_ratio_for, optimal_runs, relative_widt
 from repeval.stats.betabinomial import fit_beta_binomial
 from repeval.stats.comparison import minimum_detectable
 from repeval.stats.components import difference_components
-from repeval.stats.random_state import keyed_generator
 from repeval.stats.ranking import resampled_scores
+from repeval.stats.resampling import keyed_generator
 
 
 def ends(values: Any) -> list[Any]:

@@ -40,7 +40,7 @@ def differences(analysis: Analysis) -> Plot:
     References
     ----------
     BS, "Performance on math and biology questions", by the paired cluster bootstrap; here
-    `repeval.stats.decision`.
+    `repeval.stats.pairs.decision`.
     """
     everyone = analysis.condition_pairs
     rows = everyone[: style.MOST]

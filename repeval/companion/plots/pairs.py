@@ -27,7 +27,7 @@ def adjacent_strip(analysis: Analysis, condition: str) -> Plot:
 
     References
     ----------
-    VC section 5.1; `repeval.stats.decision` for the intervals.
+    VC section 5.1; `repeval.stats.pairs.decision` for the intervals.
     """
     everyone = analysis.adjacent(condition)
     pairs = everyone[: style.MOST]

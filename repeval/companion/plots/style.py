@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from repeval.stats.decision import FEWEST
+from repeval.stats.pairs.decision import FEWEST
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import numpy as np
 
 from repeval.stats.betabinomial import fit_beta_binomial
 from repeval.stats.intervals import ESTIMANDS, interval
-from repeval.stats.random_state import keyed_generator
+from repeval.stats.resampling import keyed_generator
 from repeval.stats.sample import FloatArray, IntArray, from_counts
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pandas as pd
 from repeval.io.outcomes import Outcomes
 from repeval.stats.betabinomial import expected_power, has_beta, pass_at_k, pass_hat_k
 from repeval.stats.components import components
-from repeval.stats.random_state import keyed_generator
+from repeval.stats.resampling import keyed_generator
 from repeval.stats.sample import Sample, from_counts
 
 # Full: ten times the paper's seeds, as a range over 20 seeds is a matter of luck itself.

@@ -10,7 +10,7 @@ import numpy as np
 
 from repeval.stats.comparison import exact_comparisons
 from repeval.stats.components import components, difference_components
-from repeval.stats.random_state import keyed_generator
+from repeval.stats.resampling import keyed_generator
 from repeval.stats.sample import from_counts
 
 if TYPE_CHECKING:

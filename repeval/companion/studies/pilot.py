@@ -16,7 +16,7 @@ import pandas as pd
 from repeval.io import registry
 from repeval.stats.allocation import cost_ratio_for, optimal_runs, relative_width
 from repeval.stats.ceiling import ceiling_interval, icc_from_means
-from repeval.stats.random_state import keyed_generator
+from repeval.stats.resampling import keyed_generator
 from repeval.stats.sample import FloatArray, IntArray, Sample, from_counts
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from repeval.stats.random_state import keyed_generator
 from repeval.stats.ranking import rank
+from repeval.stats.resampling import keyed_generator
 from repeval.stats.sample import from_counts
 
 if TYPE_CHECKING:

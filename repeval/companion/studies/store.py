@@ -21,7 +21,7 @@ import scipy
 
 import repeval
 from repeval.messages import refused
-from repeval.stats.random_state import DEFAULT_SEED
+from repeval.stats.resampling import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -39,7 +39,7 @@ STUDIES: dict[str, str] = {
 }
 
 #: What may change a figure, below the package.
-NUMERIC = ("stats/*.py", "io/outcomes.py", "companion/studies/*.py")
+NUMERIC = ("stats/**/*.py", "io/outcomes.py", "companion/studies/*.py")
 
 
 def result(

@@ -12,7 +12,7 @@ from scipy import special
 
 from repeval.stats.agreement import accuracy_of, kappa_of, kappa_standard_error, tallies
 from repeval.stats.bootstrap import bca_levels, drawn, modes
-from repeval.stats.random_state import keyed_generator
+from repeval.stats.resampling import keyed_generator
 from repeval.stats.sample import FloatArray, IntArray
 
 # True label (rows) and prediction: what BS calls the true confusion matrix.

@@ -9,7 +9,7 @@ import pandas as pd
 
 from repeval.companion.studies.pilot import systems
 from repeval.stats.ceiling import icc_from_means, moment_columns
-from repeval.stats.random_state import keyed_generator
+from repeval.stats.resampling import keyed_generator
 from repeval.stats.sample import FloatArray
 
 if TYPE_CHECKING:

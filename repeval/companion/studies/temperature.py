@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from repeval.stats.ceiling import components_from_means
-from repeval.stats.random_state import keyed_generator
+from repeval.stats.resampling import keyed_generator
 from repeval.stats.sample import FloatArray
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pandas as pd
 from repeval.messages import MESSAGES
 from repeval.report import sentences
 from repeval.report.format import NEEDS_RUNS, count, points, spread
-from repeval.stats.decision import FEWEST
+from repeval.stats.pairs.decision import FEWEST
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes

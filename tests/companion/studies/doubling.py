@@ -1,6 +1,6 @@
 """A small study for the tests of the store."""
 
-from repeval.stats.random_state import keyed_generator
+from repeval.stats.resampling import keyed_generator
 
 SIZES = {"quick": {"n": 4}, "full": {"n": 8}}
 

@@ -7,7 +7,7 @@ import pytest
 import repeval
 from repeval.companion.studies import halfsplits
 from repeval.stats.betabinomial import fit_beta_binomial
-from repeval.stats.random_state import keyed_generator
+from repeval.stats.resampling import keyed_generator
 
 SEED = 2606
 SIZE = {"seeds": 2, "splits": 3}

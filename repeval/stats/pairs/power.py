@@ -18,7 +18,7 @@ from repeval.stats.intervals import (
     normal_quantile,
     t_quantile,
 )
-from repeval.stats.paired import run_noise
+from repeval.stats.pairs.hull import run_noise
 from repeval.stats.resampling import as_clusters
 from repeval.stats.sample import Sample, variance
 
@@ -42,7 +42,7 @@ class Detectable:
     Examples
     --------
     >>> import repeval
-    >>> from repeval.stats.power import detectable_change
+    >>> from repeval.stats.pairs.power import detectable_change
     >>> a, b = ([3, 3, 0, 1, 2, 0, 3, 3], 3), ([3, 1, 0, 2, 0, 0, 3, 3], 3)
     >>> found = detectable_change(a, b)
     >>> round(found.value, 2), found.assumes
@@ -105,7 +105,7 @@ def detectable_fixed(a: Any, b: Any, *, level: float = 0.95, power: float = POWE
 
     Examples
     --------
-    >>> from repeval.stats.power import detectable_fixed
+    >>> from repeval.stats.pairs.power import detectable_fixed
     >>> a, b = ([3, 3, 0, 1, 2, 0, 3, 3], 3), ([3, 1, 0, 2, 0, 0, 3, 3], 3)
     >>> round(detectable_fixed(a, b).value, 2)
     0.27

@@ -8,7 +8,7 @@ from scipy import special
 
 from repeval.stats.comparison import compare, exact_comparisons
 from repeval.stats.components import difference_components
-from repeval.stats.power import (
+from repeval.stats.pairs.power import (
     LOST_BY_CLUSTER,
     detectable_change,
     detectable_fixed,

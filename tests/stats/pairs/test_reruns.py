@@ -8,7 +8,7 @@ import pytest
 
 from repeval.stats.components import components
 from repeval.stats.intervals import interval
-from repeval.stats.reruns import chance_flips, rerun_interval, separated
+from repeval.stats.pairs.reruns import chance_flips, rerun_interval, separated
 from repeval.stats.sample import as_sample
 from tests.samples import SEED, beta_binomial_data, mixed_scores
 

@@ -49,7 +49,7 @@ def rerun_interval(
 
     Examples
     --------
-    >>> from repeval.stats.reruns import rerun_interval
+    >>> from repeval.stats.pairs.reruns import rerun_interval
     >>> again = rerun_interval([3, 3, 0, 1, 2, 0], 3)
     >>> round(again.low, 3), round(again.high, 3)
     (0.214, 0.786)
@@ -103,7 +103,7 @@ def chance_flips(a: Any, b: Any) -> ChanceFlips:
 
     Examples
     --------
-    >>> from repeval.stats.reruns import chance_flips
+    >>> from repeval.stats.pairs.reruns import chance_flips
     >>> found = chance_flips(([3, 3, 0, 1, 2, 0], 3), ([3, 1, 0, 2, 0, 0], 3))
     >>> round(found.lower, 2), round(found.higher, 2)
     (0.9, 0.9)
@@ -162,7 +162,7 @@ def separated(a: Any, b: Any, *, level: float = 0.95) -> Separated:
 
     Examples
     --------
-    >>> from repeval.stats.reruns import separated
+    >>> from repeval.stats.pairs.reruns import separated
     >>> found = separated(([5, 5, 0, 1, 5, 2], 5), ([0, 5, 0, 2, 5, 3], 5))
     >>> found.a_better.tolist(), round(found.by_chance, 3)
     ([True, False, False, False, False, False], 0.016)

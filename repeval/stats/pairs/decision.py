@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from repeval.stats.exact import CDF_TOLERANCE, Law
+from repeval.stats.pairs.tango import tango_limits
 from repeval.stats.sample import FloatArray
-from repeval.stats.tango import tango_limits
 
 # Fewer problems give no verdict on new ones: the test would be wrong too often.
 FEWEST = 8

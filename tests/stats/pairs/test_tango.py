@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from repeval.stats.tango import tango_limits, tango_score
+from repeval.stats.pairs.tango import tango_limits, tango_score
 from tests import oracles
 
 TABLES = [(0, 0, 8), (1, 0, 99), (3, 4, 30), (8, 0, 8), (0, 10, 10), (7, 2, 12), (1, 30, 40)]

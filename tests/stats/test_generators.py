@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from repeval.stats.random_state import DEFAULT_SEED, as_generator, keyed_generator
+from repeval.stats.resampling import DEFAULT_SEED, as_generator, keyed_generator
 
 
 def test_a_seed_gives_the_same_stream_as_numpy() -> None:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from repeval.stats import decision
 from repeval.stats.clusters import score_variance
 from repeval.stats.components import filled_noise
 from repeval.stats.intervals import Interval, fixed_noise, satterthwaite
+from repeval.stats.pairs import decision
 from repeval.stats.sample import ROUNDING, IntArray, Sample
 
 Pair = tuple[Sample, Sample]

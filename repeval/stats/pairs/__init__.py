@@ -1,0 +1,1 @@
+"""How two systems are told apart: limits and their hull, what would be seen, and reruns."""
