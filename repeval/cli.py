@@ -81,7 +81,9 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     _log_options(group)
     group.add_argument("--pass-at", type=float, metavar="T", help="scores from T on are passes")
-    group.add_argument("--cluster", metavar="COL", help="label column: resample whole clusters")
+    group.add_argument(
+        "--cluster", metavar="COL", help="label column: problems with one value count as a cluster"
+    )
     group.add_argument("--by", metavar="COL", help="label column: one answer for each value")
     group.add_argument("--level", type=float, default=0.95, help="of intervals (default: 0.95)")
     group.add_argument(

@@ -7,6 +7,8 @@ import statistics
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
+from repeval.stats.pairs.decision import FEWEST
+
 if TYPE_CHECKING:
     from repeval.report.rows import Limits, Pair, System
 
@@ -19,7 +21,7 @@ NO_LIMIT = "no limit is seen"
 STEADY = f"{NOT_SHOWN}: no verdict changed between runs"
 NEW = "new ones like them"
 NEEDS_RUNS = "needs two runs of a problem"
-TOO_FEW = "no verdict on fewer than 8 problems"
+TOO_FEW = f"no verdict on fewer than {FEWEST} problems"
 LOPSIDED = "lopsided, see the scores"
 NEEDS_CHANGE = f"{NEEDS_RUNS}, and a verdict that changed"
 

@@ -122,3 +122,40 @@ def test_the_plain_law_is_too_sure() -> None:
         for name in ("paired", "one_level")
     )
     assert size <= MOST + error(MOST, 1000) < plain
+
+
+# Problems of the twelve repositories of SWE-bench Verified.
+SWE_BENCH = (231, 75, 44, 34, 32, 22, 22, 19, 10, 8, 2, 1)
+#: Share of a repository's effect that both systems share.
+SHARED = (0.0, 0.5, 1.0)
+
+
+def clustered_size(runs, mean, rho, shared, sets) -> float:
+    """Share of equal systems told apart where whole repositories are easier for one of them."""
+    rng = np.random.default_rng([SEED, runs, *(round(100 * x) for x in (mean, rho, shared))])
+    family = np.repeat(np.arange(len(SWE_BENCH)), SWE_BENCH)
+    total = 1 / rho - 1
+    shape = (sets, len(SWE_BENCH))
+    both, *own = (rng.beta(mean * total, (1 - mean) * total, shape) for _ in range(3))
+    told = 0
+    each = np.full(len(family), runs)
+    for i in range(sets):
+        alike = rng.random(shape[1]) < shared
+        rates = [np.where(alike, both[i], x[i])[family] for x in own]
+        a, b = (Sample(each, passes=rng.binomial(runs, p)) for p in rates)
+        told += bool(compare(a, b, clusters=family).resolved)
+    return told / sets
+
+
+@pytest.mark.parametrize("shared", SHARED)
+def test_repositories_do_not_tell_equal_systems_apart(shared):
+    sets = 300
+    assert clustered_size(2, 0.5, 0.1, shared, sets) <= 0.07 + error(0.07, sets)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "cell", [*itertools.product((1, 2, 5), (0.5, 0.8), (0.02, 0.1, 0.3), SHARED)], ids=str
+)
+def test_repositories_do_not_tell_equal_systems_apart_in_full(cell):
+    assert clustered_size(*cell, FULL) <= 0.07 + error(0.07, FULL)
