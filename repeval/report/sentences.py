@@ -208,7 +208,8 @@ def allocation_rule(analysis: Analysis, condition: str) -> str:
             why = "no difficulty spread was seen" if found.within[0] else "no run noise was seen"
         return f"When repetition pays cannot be said: {why}."
     second = price(found.break_even.ratio_of_medians)
-    text = f"From scratch a second run pays when a new problem costs over {second} runs"
+    by = " (by the ratio of medians)" if found.n_systems > 1 else ""
+    text = f"From scratch a second run pays when a new problem costs over {second} runs{by}"
     if found.best_between:
         low, high = map(price, found.best_between)
         runs = counted(analysis, condition)[0].n_runs

@@ -37,6 +37,12 @@ def optimal_runs(ratio: float, cost_ratio: float) -> float:
     >>> c = repeval.components([3, 3, 0, 1, 2, 0], 3)
     >>> round(repeval.optimal_runs(c.within / c.between, cost_ratio=10), 3)
     2.526
+
+    Its limits are those of the ceiling, less 1:
+
+    >>> ceiling = repeval.ceiling_interval([3, 3, 0, 1, 2, 0] * 20, 3)
+    >>> [round(repeval.optimal_runs(c - 1, 10), 2) for c in (ceiling.low, ceiling.high)]
+    [2.26, 3.6]
     """
     return math.sqrt(_positive(ratio, "ratio") * _positive(cost_ratio, "cost_ratio"))
 

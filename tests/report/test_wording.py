@@ -115,7 +115,8 @@ def test_prices_have_two_digits_and_no_false_advice(default):
     given = replace(analysis, summary={"Detailed": summarize(systems, [])})
     text = sentences.allocation_rule(given, "Detailed")
     # R(R+1)/ratio at a ratio of a quarter.
-    assert "over 8.0 runs; 5 runs are best from 80 to 120." in text
+    assert "over 8.0 runs (by the ratio of medians); 5 runs are best from 80 to 120." in text
+    assert "With the 5 at hand one more of them pays above 121." in text
     assert "Otherwise" not in text
 
 

@@ -147,8 +147,8 @@ def _three(analysis: Analysis, condition: str) -> list[tuple[str, tuple[float, i
     """Return the ICC of the post's simulation, and the median ones of differences and scores."""
     found = analysis.summary[condition]
     ceilings = (
-        ("differences, here", found.adjacent_ceiling, 2),
-        ("scores, here", found.ceiling and found.ceiling[0], 1),
+        ("differences here, by the median ceiling", found.adjacent_ceiling, 2),
+        ("scores here, by the median ceiling", found.ceiling and found.ceiling[0], 1),
     )
     known = [(what, (1 / c, systems)) for what, c, systems in ceilings if c is not None and c > 1]
     return [("the post's simulation", (icc("accuracy"), 1)), *known]
