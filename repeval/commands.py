@@ -79,7 +79,7 @@ def analyze(args: argparse.Namespace) -> int:
     outcomes = _load(args)
     analysis = _answer(outcomes, args)
     parts = outcomes.split_by(args.by) if args.by else {}
-    groups = {v: _answer(part, args) for v, part in parts.items() if _answerable(part)}
+    groups = {v: _answer(p, args) for v, p in parts.items() if _answerable(p, args.cluster)}
     if args.by and not groups:
         raise RepevalError("one-problem", f"--by {args.by}: no value has two problems or more")
     macros = macro_rows({v: parts[v] for v in groups}, analysis.settings)
@@ -100,8 +100,12 @@ def analyze(args: argparse.Namespace) -> int:
     return 0
 
 
-def _answerable(part: Outcomes) -> bool:
-    return all(len(part.system_problems(*system)) > 1 for system in part.systems)
+def _answerable(part: Outcomes, cluster: str | None) -> bool:
+    """Tell whether a group has two problems, and two clusters, of each of its systems."""
+    groups = [part.system_problems(*system) for system in part.systems]
+    if cluster in part.labels:
+        return all(part.labels.loc[list(p), cluster].nunique() > 1 for p in groups)
+    return all(len(p) > 1 for p in groups)
 
 
 def build(args: argparse.Namespace) -> int:

@@ -306,6 +306,8 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "Ranks need problems that all models of a condition have."),
     ("few-clusters", "first", "There are few clusters of problems.",
      "Intervals go by Student's t over clusters: more clusters help, not more of each."),
+    ("blank-clusters", "warned", "Problems have no value in the column of clusters.",
+     "Fill the column: problems of one family that are taken apart look surer than they are."),
     ("hidden-clusters", "first", "Problems with the same label stand or fall together.",
      "--cluster COLUMN takes each group as one draw: intervals then cover new groups."),
     ("few-problems", "first", "There are fewer than ten problems.",

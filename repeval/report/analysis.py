@@ -191,7 +191,11 @@ def analyze(
         # What warns comes before what was assumed while reading.
         notices=tuple(
             sorted(
-                (*outcomes.notices, *checks(outcomes), *remarks(outcomes, systems, pairs, cluster)),
+                (
+                    *outcomes.notices,
+                    *checks(outcomes),
+                    *remarks(outcomes, systems, pairs, cluster, level),
+                ),
                 key=lambda notice: KINDS.index(notice.kind),
             )
         ),

@@ -74,7 +74,9 @@ class Answers:
         if column not in labels.columns:
             names = ", ".join(labels.columns) or "none"
             raise RepevalError("unknown-label", f"no label column {column!r}; there are: {names}")
-        values = labels.loc[list(problems), column].to_numpy(dtype=str)
+        values = labels.loc[list(problems), column].to_numpy(dtype=object)
+        # A problem without a value is a cluster of its own: blanks have nothing in common.
+        values = np.where(values == "", list(problems), values).astype(str)
         if len(set(values)) < 2:
             what = f"--cluster {column}: all {len(values)} problems of a system have one value"
             raise RepevalError("unknown-label", f"{what}. Choose a column with at least two.")
@@ -120,8 +122,11 @@ class Answers:
             remaining_narrowing_interval=_remaining(c, profile.icc_low, profile.icc_high),
             icc_interval=_limits(profile.icc_low, profile.icc_high),
             ceiling_interval=_limits(profile.low, profile.high),
-            ceiling_interval_percentile=_limits(percentile.low, percentile.high),
-            ceiling_undefined=known_or_none(percentile.undefined),
+            # Resampled clusters would be those of the ratio without clusters.
+            ceiling_interval_percentile=(
+                _limits(percentile.low, percentile.high) if groups is None else None
+            ),
+            ceiling_undefined=known_or_none(percentile.undefined) if groups is None else None,
             retry_free=float((sample.passes == sample.runs).mean()) if fit else None,
             all_right=pass_hat_k(sample, k=self.fewest_runs(condition)) if fit else None,
             constant_share=_constant_share(sample) if fit else None,
@@ -132,7 +137,9 @@ class Answers:
             methods={
                 **{name: i.method for name, i in intervals.items()},
                 "ceiling_interval": profile.method,
-                "ceiling_interval_percentile": percentile.method,
+                "ceiling_interval_percentile": (
+                    percentile.method if groups is None else "not given for clusters"
+                ),
             },
         )
 
@@ -255,6 +262,8 @@ class Answers:
                 # The shown procedure reads the draws of its law.
                 key = "one_level" if name == "paired" else name
                 options = self.options(problems, key, *a, *b)
+                if name != "paired" and options["clusters"] is not None:
+                    options["method"] = "monte-carlo"
                 results[i] = comparison.compare(x, y, name=name, **options)
         return [results[i] for i in range(len(found))]
 
@@ -326,10 +335,14 @@ def _flips(x: Sample, y: Sample, problems: Sequence[str], level: float) -> Flips
     counts = better, worse, len(d) - better - worse
     if not (x.binary and y.binary):
         return Flips(*counts, None, (), (), None)
-    chance, apart = reruns.chance_flips(x, y), reruns.separated(x, y, level=level)
+    apart = reruns.separated(x, y, level=level)
+    chance = None
+    # With one run each, half of what differs is by definition what two equal systems would give.
+    if min(x.runs.min(), y.runs.min()) > 1:
+        chance = known_or_none(reruns.chance_flips(x, y).higher)
     named = (apart.a_better, apart.b_better)
     a, b = (tuple(problems[i] for i in np.flatnonzero(mask)) for mask in named)
-    return Flips(*counts, known_or_none(chance.higher), a, b, apart.by_chance)
+    return Flips(*counts, chance, a, b, apart.by_chance)
 
 
 def _constant_share(sample: Sample) -> float | None:
@@ -354,9 +367,9 @@ def known_or_none(value: float) -> float | None:
 
 def _remaining(c: Components, icc_low: float, icc_high: float) -> Limits:
     """Return the limits of `remaining_narrowing` that follow from those of the ICC."""
-    if not c.run_noise > 0:
-        return None
-    return _limits(*narrowing_limits(icc_low, icc_high, c.within / c.run_noise))
+    # Where no noise was seen, its limit is not zero for that.
+    runs = c.within / c.run_noise if c.run_noise > 0 else c.runs_harmonic
+    return _limits(*narrowing_limits(icc_low, icc_high, runs))
 
 
 def _figures(c: Components, *names: str) -> dict[str, float | None]:

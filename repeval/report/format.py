@@ -23,12 +23,11 @@ NEW = "new ones like them"
 NEEDS_RUNS = "needs two runs of a problem"
 TOO_FEW = f"no verdict on fewer than {FEWEST} problems"
 LOPSIDED = "lopsided, see the scores"
-NEEDS_CHANGE = f"{NEEDS_RUNS}, and a verdict that changed"
 
 
 def points(value: float, digits: int = 1) -> str:
     """Return a fraction in points, with its sign where it is negative."""
-    return f"{100 * value:.{digits}f}"
+    return f"{round(100 * value, digits) + 0.0:.{digits}f}"
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from repeval.messages import Notice, some
 from repeval.report.compute import ALL_PAIRS
+from repeval.report.format import count
 from repeval.stats.clusters import clustering
 from repeval.stats.components import noise_bound
 from repeval.stats.resampling import as_clusters
@@ -29,12 +30,19 @@ RULES = ("dataset-rule", "dropped-problems", "filled-runs")
 
 
 def remarks(
-    outcomes: Outcomes, systems: Sequence[System], pairs: Sequence[Pair], cluster: str | None
+    outcomes: Outcomes,
+    systems: Sequence[System],
+    pairs: Sequence[Pair],
+    cluster: str | None,
+    level: float,
 ) -> tuple[Notice, ...]:
     """Return the notices that the rows of an analysis call for."""
-    found = [*_systems(outcomes, systems), *_pairs(outcomes, pairs)]
+    found = [*_systems(outcomes, systems, level), *_pairs(outcomes, pairs)]
     if not cluster:
         return (*found, *_hidden_clusters(outcomes))
+    if blank := int((outcomes.labels[cluster] == "").sum()):
+        text = f"{count(blank, 'problem')} without a {cluster}: each is a cluster of its own."
+        found.append(Notice("blank-clusters", text))
     fewest = min(s.n_clusters or 0 for s in systems)
     if fewest < FEW_CLUSTERS:
         text = f"{cluster} has only {fewest} clusters: with so few, intervals are wide and rough."
@@ -42,13 +50,14 @@ def remarks(
     return tuple(found)
 
 
-def _systems(outcomes: Outcomes, systems: Sequence[System]) -> Iterator[Notice]:
+def _systems(outcomes: Outcomes, systems: Sequence[System], level: float) -> Iterator[Notice]:
     repeated = [s for s in systems if s.runs_range[1] > 1]
     once = [s for s in systems if s.runs_range[1] == 1]
     steady = [s for s in repeated if s.within == 0]
     few = [s for s in systems if s.n_problems < FEW_PROBLEMS]
+    steady = [s for s in steady if outcomes.system(s.model, s.condition).binary]
     runs = [outcomes.system(s.model, s.condition).runs for s in steady]
-    bound = max((noise_bound(r[r > 1]) for r in runs), default=0)
+    bound = max((noise_bound(r[r > 1], level) for r in runs), default=0)
     for code, rows, text in (
         ("not-identified", once if repeated else [], "one run a problem, so no components."),
         (
@@ -102,7 +111,7 @@ def _pairs(outcomes: Outcomes, pairs: Sequence[Pair]) -> Iterator[Notice]:
 
 
 def _hidden_clusters(outcomes: Outcomes) -> Iterator[Notice]:
-    """Look for labels or families of ids whose clusters at least double a standard error."""
+    """Look for labels or families of ids whose clusters widen a standard error by a quarter."""
     families = {p: ID_SEPARATORS.split(p, maxsplit=1)[0] for p in outcomes.problems}
     columns = {f"label {name}": (outcomes.labels[name], name) for name in outcomes.labels}
     marks = {m[0] for p in outcomes.problems if (m := ID_SEPARATORS.search(p))}

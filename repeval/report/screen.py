@@ -73,10 +73,12 @@ def one_screen(
     if groups:
         below = ["macro: every group counts the same; micro: every problem does."]
         if alone := sorted(set((outcomes.before or outcomes).labels[by]) - set(groups)):
-            below.append(f"Left out, with fewer than two problems: {', '.join(alone)}.")
+            below.append(f"Left out, with fewer than two problems or clusters: {', '.join(alone)}.")
         if pair:
             told = {value: _verdict(a, condition, *pair) for value, a in groups.items()}
-            sections.append(Section(f"THE SAME FOR EACH {by}  on new problems", told))
+            chance = len(told) * (1 - analysis.settings.level)
+            alone = f"Each is asked alone: of {len(told)}, chance alone tells apart {chance:.2g}."
+            sections.append(Section(f"THE SAME FOR EACH {by}  on new problems", told, [alone]))
         table = report_tables.group_table(analysis, groups, macros, by or "", condition)
         sections.append(Section(f"ONE ANSWER FOR EACH {by}", {}, below, table))
     else:
@@ -111,7 +113,7 @@ def _pooled(*about) -> list[Section]:
     sections = [
         Section("HOW SURE IS A SCORE?", sentences.precision(*about), [sentences.pooling(*about)]),
         Section(
-            "WHAT WOULD MORE RUNS BUY?  for new problems, at most, with endless runs",
+            "WHAT WOULD MORE RUNS BUY?  for new problems, with endless runs",
             sentences.more_runs(*about),
             [sentences.from_one_run(*about), sentences.allocation_rule(*about)],
         ),

@@ -14,7 +14,6 @@ from repeval.messages import some
 from repeval.report import summary
 from repeval.report.format import (
     LOPSIDED,
-    NEEDS_CHANGE,
     NEEDS_RUNS,
     NEW,
     NO_LIMIT,
@@ -34,6 +33,10 @@ from repeval.report.summary import width
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
     from repeval.report.rows import Difference, Fixed, Flips, Limits, Pair, System
+
+
+#: So few lopsided intervals are written out.
+FEW = 3
 
 
 def shape(analysis: Analysis, condition: str) -> str:
@@ -58,7 +61,7 @@ def precision(analysis: Analysis, condition: str) -> dict[str, str]:
     here, again = half_widths(rows, summary.THESE, NEEDS_RUNS), ""
     if any(s.rerun_interval for s in rows):
         here += ", over endless runs" * here.startswith("+")
-        again = _spans((s.mean, s.rerun_interval) for s in rows)
+        again = _spans([(s, s.rerun_interval) for s in rows])
         again += ", with as many runs" * again.startswith("+")
     answers = {these(analysis, condition): here, "the same, run again": again}
     return {k: v for k, v in answers.items() if v} | {NEW: half_widths(rows, summary.NEW)}
@@ -98,17 +101,20 @@ def pair_text(pair: Pair, candidate: str | None = None) -> dict[str, str]:
 
 def half_widths(rows: Iterable[System], name: str, unknown: str = NOT_SHOWN) -> str:
     """Return half the widths of the systems' intervals, `+-1 to +-3 points`."""
-    return _spans(((s.mean, s.intervals[name]) for s in rows), unknown)
+    return _spans([(s, s.intervals[name]) for s in rows], unknown)
 
 
-def _spans(scores: Iterable[tuple[float, Limits]], unknown: str = NOT_SHOWN) -> str:
+def _spans(scores: Iterable[tuple[System, Limits]], unknown: str = NOT_SHOWN) -> str:
     """Write intervals around scores as half widths; those that are lopsided as they are."""
-    found = [(mean, interval) for mean, interval in scores if interval]
-    even = [50 * (high - low) for mean, (low, high) in found if _even(mean, low, high)]
+    found = [(s, interval) for s, interval in scores if interval]
+    even = [50 * (high - low) for s, (low, high) in found if _even(s.mean, low, high)]
     if not found:
         return unknown
+    if len(even) < len(found) <= FEW:
+        names = [f"{limits(i)} %" + f" ({s.model})" * (len(found) > 1) for s, i in found]
+        return ", ".join(names)
     if not even:
-        return f"{limits(found[0][1])} %" if len(found) == 1 else LOPSIDED
+        return LOPSIDED
     digits = 0 if min(even) >= 0.95 else 1
     ends = dict.fromkeys(f"+-{f(even):.{digits}f}" for f in (min, max))
     rest = len(found) - len(even)
@@ -151,15 +157,20 @@ def pooling(analysis: Analysis, condition: str) -> str:
     rows, found = counted(analysis, condition), analysis.summary[condition]
     if all(width(s, "pooled_wilson") is None for s in rows):
         return ""
-    text = f"Counting all runs as independent says {half_widths(rows, 'pooled_wilson')}."
-    if all(s.runs_range == (1, 1) for s in rows):
+    says = half_widths(rows, "pooled_wilson")
+    text = f"Counting all runs as independent says {says}."
+    if all(s.runs_range == (1, 1) for s in rows) and not analysis.settings.cluster:
         return f"{text} With one run of each problem that is right for new problems."
     new, these = found.over_pooled
     middle = " (median)" if len(rows) > 1 else ""
-    text += f" That is wrong for new problems, whose interval is {new:.1f} times as wide{middle}"
+    wrong = "wrong for" if new >= 1.05 else "near enough for"
+    text += f" That is {wrong} new problems, whose interval is {new:.1f} times as wide{middle}"
     if these is None:
         return f"{text}."
-    return f"{text}, and valid but conservative for these: theirs is {these:.1f} times as wide."
+    valid = "valid but conservative"
+    if these > 0.95:
+        valid = "near enough" if these <= 1.05 else "too short"
+    return f"{text}, and {valid} for these: theirs is {these:.1f} times as wide."
 
 
 def more_runs(analysis: Analysis, condition: str) -> dict[str, str]:
@@ -253,4 +264,4 @@ def price(runs: float) -> str:
 
 def _no_answer(rows: Iterable[System | Pair]) -> str:
     """Say why there is no answer on these problems."""
-    return NEEDS_CHANGE if all(r.within is None for r in rows) else STEADY
+    return NEEDS_RUNS if all(r.within is None for r in rows) else STEADY

@@ -51,7 +51,10 @@ def test_what_is_lopsided_is_not_halved(tidy):
     assert text == "88.6-100.0 %"
     assert "+-" not in "".join(sentences.precision(analysis, "default").values())
     both = analyze(verdicts(tidy, ["111"] * 30 + ["000"], models="ab"), n_resamples=50)
-    assert sentences.precision(both, "default")["new ones like them"] == "lopsided, see the scores"
+    text = sentences.precision(both, "default")["new ones like them"]
+    assert re.fullmatch(r"(\S+-\S+ %) \(a\), \1 \(b\)", text)
+    many = analyze(verdicts(tidy, ["111"] * 30 + ["000"], models="abcd"), n_resamples=50)
+    assert sentences.precision(many, "default")["new ones like them"] == "lopsided, see the scores"
 
 
 def test_where_nothing_varied_it_says_so_and_asks_for_no_second_run(tidy):
@@ -179,3 +182,51 @@ def test_the_front_page_says_no_hundred_percent(tidy):
     copied = kept(analyze(verdicts(tidy, ["00", "11"] * 6), n_resamples=50))
     assert "adjacent_resolved_fixed" not in copied
     assert "max_narrowing_median" in kept(analyze(drawn(tidy, lambda i: i / 30), n_resamples=50))
+
+
+def test_what_pooling_is_for_each_question_follows_the_widths(default):
+    condition = default.condition
+    for new, these, said in (
+        (2.04, 0.5, ("wrong for new", "2.0 times", "valid but conservative for these")),
+        (1.01, 1.2, ("near enough for new", "1.0 times", "too short for these")),
+    ):
+        found = replace(default.summary[condition], over_pooled=(new, these))
+        text = sentences.pooling(replace(default, summary={condition: found}), condition)
+        assert all(part in text for part in said)
+
+
+def test_under_clusters_pooling_is_never_right_for_new_problems(tidy):
+    rows = [
+        {"model": m, "problem": f"q{i}", "run": 0, "outcome": i // 6 % 2, "family": f"f{i // 6}"}
+        for m in "ab" for i in range(60)
+    ]  # fmt: skip
+    analysis = analyze(repeval.load(tidy(rows)), n_resamples=50, cluster="family")
+    assert "right for new problems" not in sentences.pooling(analysis, "default")
+
+
+def test_no_noise_seen_has_a_limit_and_not_none(tidy):
+    analysis = analyze(verdicts(tidy, ["11", "00"] * 10, models="a"), n_resamples=50)
+    (system,) = analysis.systems
+    assert system.remaining_narrowing == 0
+    low, high = system.remaining_narrowing_interval
+    assert low == 0 < high
+    assert "at most" in sentences.more_runs(analysis, "default")["a score"]
+
+
+def test_with_one_run_each_nothing_is_said_of_run_noise(tidy):
+    analysis = analyze(drawn(tidy, runs=1), n_resamples=50)
+    (pair,) = analysis.pairs
+    assert pair.flips.by_chance is None
+    assert "run noise" not in sentences.flips(pair.flips, swapped=False)[0]
+
+
+def test_a_problem_without_a_cluster_is_one_of_its_own(tidy):
+    rows = [
+        {"model": "a", "problem": f"q{i}", "run": r, "outcome": (i + r) % 2,
+         "family": f"f{i // 4}" if i < 20 else ""}
+        for i in range(26) for r in range(2)
+    ]  # fmt: skip
+    analysis = analyze(repeval.load(tidy(rows)), n_resamples=50, cluster="family")
+    assert analysis.systems[0].n_clusters == 5 + 6
+    (text,) = (n.text for n in analysis.notices if n.code == "blank-clusters")
+    assert text.startswith("6 problems without a family")
