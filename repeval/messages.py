@@ -88,7 +88,8 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "Check permissions, or fetch it again: a broken transfer cuts files short."),
     ("not-utf8", "refused", "The table is no text in UTF-8.",
      "Save the file as UTF-8 (in a spreadsheet: CSV UTF-8)."),
-    ("needs-pyarrow", "refused", "Parquet files are read with pyarrow, which is not installed.",
+    ("needs-pyarrow", "refused",
+     "Parquet files, and some frames, are read with pyarrow, which is not installed.",
      "Install it: pip install 'repeval[logs]', or convert the file to CSV."),
     ("empty-file", "refused", "The file is empty, or holds a header only.",
      "A table has a header (model, problem, run, outcome) and a row for each run."),
@@ -96,6 +97,13 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "Put fields that contain the separator in quotes."),
     ("bad-json-line", "refused", "A line is no JSON object.",
      "JSON Lines holds one object per line."),
+    ("unknown-object", "refused",
+     "What was given is neither a path, nor a list of paths, nor a frame.",
+     "Give a path, a list of paths, or one frame (pandas, Polars, PyArrow, DuckDB and others): "
+     "put several frames, or a list of rows, into one first."),
+    ("unreadable-frame", "refused",
+     "A frame cannot be computed, or its columns do not make a table.",
+     "Compute it outside repeval first; columns need a value, or a null, for each row."),
     ("member-too-large", "refused", "A file, or one inside an archive, unpacks to far too much.",
      "No data need that much: the file is damaged or hostile."),
 ), "Logs of harnesses": (

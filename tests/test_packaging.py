@@ -44,9 +44,9 @@ def test_environment_pins_only_what_is_used_directly():
     assert set(ENVIRONMENT) == {canonicalize_name(Requirement(r).name) for r in LOCKED}
 
 
-def test_the_plain_install_is_three_libraries():
+def test_the_plain_install_is_four_libraries():
     names = {Requirement(r).name for r in PROJECT["dependencies"]}
-    assert names == {"numpy", "scipy", "pandas"}
+    assert names == {"numpy", "scipy", "pandas", "narwhals"}
 
 
 def test_pins_name_no_place():

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 HEAVY = {"pandas", "scipy.stats", "scipy.optimize", "matplotlib", "statsmodels", "pyarrow", "yaml"}
+HEAVY |= {"narwhals", "polars", "duckdb"}
 
 
 def modules_after(code: str) -> set[str]:

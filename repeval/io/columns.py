@@ -44,7 +44,11 @@ def parse_columns(columns: Columns) -> dict[str, str]:
     # A column's name may hold a comma: only one before a role separates.
     comma = re.compile(rf",(?=\s*(?:{'|'.join((*ROLES, 'status'))})\s*=)")
     mapping: dict[str, str] = {}
-    for item in [columns] if isinstance(columns, str) else columns or ():
+    single = isinstance(columns, str) or not isinstance(columns, Iterable | None)
+    items = [columns] if single else list(columns or ())
+    if wrong := [item for item in items if not isinstance(item, str)]:
+        raise _bad(f"{wrong[0]!r} is no text")
+    for item in items:
         for part in filter(None, comma.split(item)):
             role, sign, column = (text.strip() for text in part.partition("="))
             if not sign:

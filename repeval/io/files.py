@@ -38,6 +38,7 @@ class Table:
 
     `columns` are object arrays: text for CSV, the values of the file for the others. `rows` are
     row numbers as a person sees them; a CSV header is row 1. `model` is what ``NAME=PATH`` says.
+    `frame` tells what was no file.
     """
 
     name: str
@@ -45,6 +46,11 @@ class Table:
     columns: Columns
     rows: np.ndarray
     sha256: str
+    frame: bool = False
+
+    def at(self, positions: Sequence[int]) -> str:
+        """Write the row numbers at some positions, see `rows_text`."""
+        return rows_text(self.rows, positions) + " of the frame" * self.frame
 
 
 def split_name(given: str) -> tuple[Path, str | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import numbers
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from repeval.io import large, registry
+from repeval.io import frames, large, registry
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import Columns, parse_columns
 from repeval.io.files import read
@@ -18,7 +19,7 @@ from repeval.io.formats import FORMATS, READERS
 from repeval.io.missing import apply_errors, apply_missing, first_runs
 from repeval.io.outcomes import KEYS, Outcomes, Policy, Source
 from repeval.io.parse import constant_labels, part_of, refuse_duplicates
-from repeval.io.readers import find, merge
+from repeval.io.readers import Found, find, merge
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = ["load"]
@@ -31,7 +32,7 @@ CHOICES = {
 
 
 def load(
-    paths: str | Path | Iterable[str | Path] | None = None,
+    paths: str | Path | Iterable[str | Path] | Any | None = None,
     *,
     columns: Columns = None,
     missing: str | None = None,
@@ -45,9 +46,12 @@ def load(
 
     Parameters
     ----------
-    paths : path or several, optional
+    paths : path, several, or a frame; optional
         CSV, TSV, JSON Lines (each also ``.gz``) or Parquet files, logs of one harness, directories
-        of either, or ``NAME=PATH`` to name the model of a file. None: the default data.
+        of either, or ``NAME=PATH`` to name the model of a file. Or one frame that narwhals knows:
+        pandas, Polars (eager or lazy), a PyArrow table, a DuckDB relation, ...; or a mapping of
+        names to columns. It is read as a file of the same columns would be; rows are counted from
+        1. None: the default data.
     columns : str, mapping or iterable, optional
         ``"problem=item_id"``; ``"problem=task+item_id"`` makes a composite key.
     missing : {None, "keep", "drop-problem", "fail", "error"}
@@ -60,9 +64,9 @@ def load(
     pass_at : float, optional
         Score in (0, 1] from which a run passes.
     format : {"csv", "tsv", "jsonl", "ndjson", "parquet"} or one of `formats.READERS`, optional
-        Where the extension of a table, or the content of a log, does not tell.
+        Where the extension of a table, or the content of a log, does not tell; not for a frame.
     name : str, optional
-        Name of the data; default the file's name.
+        Name of the data; default the file's name, or "frame".
 
     Returns
     -------
@@ -86,11 +90,25 @@ def load(
     >>> outcomes = repeval.load("runs.csv")
     >>> outcomes.models, len(outcomes.problems)
     (('A', 'B'), 6)
+
+    The same from memory, whatever engine the frame is of:
+
+    >>> repeval.load(table).counts().equals(outcomes.counts())
+    True
     """
     mapping = parse_columns(columns)
     _check_options({"missing": missing, "errors": errors, "format": format}, pass_at)
+    for option, text in {"scorer": scorer, "name": name}.items():
+        if not isinstance(text, str | None):
+            raise RepevalError("bad-option", f"{option} must be text, not {text!r}.")
     registered = registry.default_dataset() if paths is None else None
-    found = find(registry.dataset_path(registered) if registered else paths, format)
+    frame = frames.table_of(paths)
+    if frame and format:
+        raise RepevalError("bad-option", f"--format {format} is for files: a frame needs none.")
+    if frame:
+        found = Found(None, [], [], [frame.name])
+    else:
+        found = find(registry.dataset_path(registered) if registered else paths, format)
     if scorer is not None and not found.reader:
         raise refused("scorer-not-used", f"--scorer {scorer} is for logs with several scorers.")
     if not found.reader and any(large.is_large(path, format) for path, _ in found.files):
@@ -100,7 +118,7 @@ def load(
     if found.reader:
         tables = merge.tables(found, scorer, notices)
     else:
-        tables = [read(path, model, format) for path, model in found.files]
+        tables = [frame] if frame else [read(path, model, format) for path, model in found.files]
     sums = sorted(table.sha256 for table in tables)
     sha256 = sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
     if registered:
@@ -180,5 +198,6 @@ def _check_options(chosen: dict[str, str | None], pass_at: float | None) -> None
         if value not in CHOICES[option]:
             known = ", ".join(filter(None, CHOICES[option]))
             raise RepevalError("bad-option", f"--{option} {value}: must be one of {known}.")
-    if pass_at is not None and not 0 < pass_at <= 1:
-        raise RepevalError("bad-option", f"--pass-at {pass_at}: must be above 0 and at most 1.")
+    if pass_at is not None and not (isinstance(pass_at, numbers.Real) and 0 < pass_at <= 1):
+        what = "must be a number above 0 and at most 1"
+        raise RepevalError("bad-option", f"--pass-at {pass_at}: {what}.")

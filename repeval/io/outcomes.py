@@ -140,7 +140,11 @@ class Outcomes:
         errored: pd.DataFrame | None = None,
         before: Outcomes | None = None,
     ) -> Outcomes:
-        """Sort a clean table (see `frame`)."""
+        """Sort a clean, canonical table (see `frame`), which nothing checks.
+
+        For what your own code has put into these columns and types; `repeval.load` reads any other
+        frame, and refuses what a file would be refused for.
+        """
         errored = frame.iloc[:0][KEYS] if errored is None else errored[KEYS]
         names = {key: in_order(frame[key].unique()) for key in KEYS}
         names["problem"] = in_order([*names["problem"], *errored["problem"].unique()])
@@ -270,6 +274,34 @@ class Outcomes:
             m: self.system(m, condition) for m in self.models if self.has(m, condition)
         }
         return sorted(samples, key=lambda m: (-samples[m].rate.mean(), m))
+
+    def counts(self) -> pd.DataFrame:
+        """Return one row for each model, condition and problem with at least one run.
+
+        With its `runs` and `passes`; with `runs`, `total` and `total_sq` (the sums of outcomes and
+        of their squares) where outcomes of any system are scores. All that components, intervals
+        and comparisons need of the runs.
+
+        Examples
+        --------
+        >>> import repeval
+        >>> outcomes = repeval.load("runs.csv")  # see the example of `repeval.load`
+        >>> outcomes.counts().head(3)
+          model condition problem  runs  passes
+        0     A   default       0     3       3
+        1     A   default       1     3       3
+        2     A   default       2     3       0
+        """
+        parts = []
+        for (model, condition), (codes, x) in self._cells.items():
+            if self.binary:
+                sums = {"passes": x.passes}
+            else:
+                totals = [x.passes] * 2 if x.binary else np.nansum([x.scores, x.scores**2], axis=2)
+                sums = dict(zip(("total", "total_sq"), map(np.float64, totals), strict=True))
+            keys = {"model": model, "condition": condition, "problem": self._names(codes)}
+            parts.append(pd.DataFrame({**keys, "runs": x.runs, **sums}))
+        return pd.concat(parts, ignore_index=True)
 
     def planned_runs(self, model: str, condition: str) -> int:
         """Return the most runs of any problem of the system, errors included."""

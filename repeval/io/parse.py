@@ -12,7 +12,7 @@ import pandas as pd
 
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import ROLES, STATUS, resolve
-from repeval.io.files import Table, rows_text
+from repeval.io.files import Table
 from repeval.io.outcomes import KEYS
 from repeval.messages import Notice, RepevalError, refused, some
 
@@ -55,7 +55,8 @@ def part_of(table: Table, mapping: Mapping[str, str], notices: list[Notice]) -> 
         rows["model"] = table.model
     elif "model" not in rows:
         rows["model"] = name.removesuffix(".gz").rpartition(".")[0] or name
-        text = f"There is no model column: the model is called {rows['model']} after its file."
+        after = "" if table.frame else " after its file"
+        text = f"There is no model column: the model is called {rows['model']}{after}."
         notices.append(Notice("model-from-file", text))
     if "condition" not in rows:
         rows["condition"] = "default"
@@ -122,13 +123,13 @@ def _ids(table: Table, role: str, column: str) -> np.ndarray:
         written = np.array([isinstance(value, str) for value in values])
         if both := set(text[written]) & set(text[~written]):
             one = min(both)
-            number, string = (rows_text(table.rows, np.flatnonzero((text == one) & kind)[:1])
+            number, string = (table.at(np.flatnonzero((text == one) & kind)[:1])
                               for kind in (~written, written))  # fmt: skip
             what = f'the number {one} in {number} and the text "{one}" in {string}'
             raise refused("mixed-types", f"{where} {what}.")
     if bad := {t for t in set(text) if not t or SURROGATE.search(t)}:
         at = np.flatnonzero([t in bad for t in text])
-        what = f"empty, or neither text nor a number, in {rows_text(table.rows, at)}"
+        what = f"empty, or neither text nor a number, in {table.at(at)}"
         raise refused("bad-key", f"{where} {what}.")
     return text
 
@@ -166,7 +167,7 @@ def _outcomes(table: Table, column: str, has_status: bool) -> np.ndarray:
     def refuse(code: str, bad: np.ndarray, what: str) -> None:
         if bad.any():
             at = np.flatnonzero(bad)
-            where = f"{rows_text(table.rows, at)} ({str(values[at[0]])[:40]!r})"
+            where = f"{table.at(at)} ({str(values[at[0]])[:40]!r})"
             raise refused(code, f"{table.name}: outcome (column {column}) {what} in {where}.")
 
     refuse("outcome-unreadable", np.isinf(out), "cannot be read")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from repeval._version import __version__
 from repeval.io.checks import checks
-from repeval.io.outcomes import check_names
+from repeval.io.outcomes import Outcomes, check_names
 from repeval.messages import KINDS, Notice, RepevalError, refused, some
 from repeval.report.compute import ALL_PAIRS, Answers
 from repeval.report.notices import remarks
@@ -19,7 +20,7 @@ from repeval.stats.resampling import DEFAULT_SEED
 if TYPE_CHECKING:
     import pandas as pd
 
-    from repeval.io.outcomes import Outcomes, Source
+    from repeval.io.outcomes import Source
 
 SCHEMA = "repeval/analysis/2"
 ROWS = ("systems", "pairs", "condition_pairs", "ranks")
@@ -165,7 +166,15 @@ def analyze(
     0     A  0.500    1.638
     1     B  0.333    1.789
     """
+    if not isinstance(outcomes, Outcomes):
+        raise ValueError(f"outcomes must come from repeval.load, not {type(outcomes).__name__}")
     check_options(level, n_resamples=n_resamples)
+    if not (isinstance(seed, numbers.Integral) and seed >= 0):
+        raise ValueError(f"seed must be a whole number, 0 or more, not {seed!r}")
+    if not isinstance(cluster, str | None):
+        raise ValueError(f"cluster must be the name of a label column, not {cluster!r}")
+    # The JSON holds Python's numbers only.
+    level, n_resamples, seed = float(level), int(n_resamples), int(seed)
     for model, condition in outcomes.systems:
         if len(outcomes.system_problems(model, condition)) < 2:
             raise RepevalError(

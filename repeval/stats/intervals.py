@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -164,12 +165,13 @@ def interval(
 def check_options(level: float, method: str = "auto", n_resamples: int = 2000) -> None:
     """Refuse values that the options of all intervals cannot have."""
     # Exact laws resolve tails down to 1e-12; nobody needs a level that close to 1.
-    if not 0.5 <= level <= 1 - 1e-9:
-        raise ValueError(f"level must lie in [0.5, 1 - 1e-9], for instance 0.95, not {level}")
+    if not (isinstance(level, numbers.Real) and 0.5 <= level <= 1 - 1e-9):
+        raise ValueError(f"level must lie in [0.5, 1 - 1e-9], for instance 0.95, not {level!r}")
     if method not in ("auto", "exact", "monte-carlo"):
         raise ValueError(f"method must be auto, exact or monte-carlo, not {method!r}")
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples must be at least 1, not {n_resamples}")
+    if not (isinstance(n_resamples, numbers.Integral) and n_resamples >= 1):
+        what = "at least 1 and a whole number"
+        raise ValueError(f"n_resamples must be {what}, not {n_resamples!r}")
 
 
 def normal_quantile(level: float) -> float:

@@ -61,8 +61,8 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
         readers = []
     found: list[tuple[ModuleType | None, Path, str | None]] = []
     skipped, roots = [], []
-    for given in [paths] if isinstance(paths, str | os.PathLike) else paths:
-        path, model = split_name(os.fspath(given))
+    for given in _given(paths):
+        path, model = split_name(given)
         roots.append(path.resolve().name or str(path))
         if path.is_dir():
             inside = list(_walk(path, readers))
@@ -88,6 +88,19 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
         raise refused("file-not-found", "No file was given.")
     kind = found[0][0]
     return Found(kind, _once(files) if kind else files, skipped, roots)
+
+
+def _given(paths: object) -> list[str]:
+    """Return one path or several as text."""
+    single = isinstance(paths, str | bytes | os.PathLike) or hasattr(paths, "read")
+    single = single or not isinstance(paths, Iterable)
+    items = [paths] if single else list(paths)
+    texts = [os.fspath(item) if isinstance(item, os.PathLike) else item for item in items]
+    for item in texts:
+        if not isinstance(item, str):
+            whose = "What was given" if single else "One of the things given"
+            raise refused("unknown-object", f"{whose} is of type {type(item).__name__}.")
+    return texts
 
 
 def _once(files: Sequence[tuple[Path, str | None]]) -> list[tuple[Path, str | None]]:
