@@ -62,11 +62,10 @@ def to_csv(data: Data, path) -> str:
 
 @st.composite
 def data_sets(draw) -> Data:
-    """Two models, two or three problems, up to three runs, some without an outcome."""
-    problems = draw(
-        st.lists(st.integers(0, 99) | st.just(10**17 + 1), min_size=2, max_size=3, unique=True)
-        | st.lists(TEXT, min_size=2, max_size=3, unique=True)
-    )
+    """Two models, three or four problems, up to three runs, one perhaps without an outcome."""
+    many = {"min_size": 3, "max_size": 4, "unique": True}
+    numbers = st.integers(0, 99) | st.just(10**17 + 1)
+    problems = draw(st.lists(numbers, **many) | st.lists(TEXT, **many))
     models = draw(st.lists(TEXT, min_size=2, max_size=2, unique=True))
     keys = [(m, p, r) for m in models for p in problems for r in range(draw(st.integers(1, 3)))]
     keys = draw(st.permutations(keys))
