@@ -140,17 +140,13 @@ class Outcomes:
         errored: pd.DataFrame | None = None,
         before: Outcomes | None = None,
     ) -> Outcomes:
-        """Sort a clean, canonical table (see `frame`), which nothing checks.
-
-        For what your own code has put into these columns and types; `repeval.load` reads any other
-        frame, and refuses what a file would be refused for.
-        """
+        """Sort a clean, canonical table (see `frame`): only `repeval.load` checks frames."""
         errored = frame.iloc[:0][KEYS] if errored is None else errored[KEYS]
         names = {key: in_order(frame[key].unique()) for key in KEYS}
         names["problem"] = in_order([*names["problem"], *errored["problem"].unique()])
         order = np.lexsort([pd.Index(names[k]).get_indexer(frame[k]) for k in reversed(KEYS)])
         index = pd.Index(names["problem"], dtype=object, name="problem")
-        new = cls(
+        return cls(
             *(names[key] for key in KEYS[:3]),
             frame[[*KEYS, "outcome"]].iloc[order].reset_index(drop=True),
             pd.DataFrame(index=index) if labels is None else labels.reindex(index),
@@ -160,7 +156,6 @@ class Outcomes:
             errored.sort_values(KEYS, ignore_index=True),
             before,
         )
-        return new
 
     @classmethod
     def from_cells(
@@ -278,19 +273,17 @@ class Outcomes:
     def counts(self) -> pd.DataFrame:
         """Return one row for each model, condition and problem with at least one run.
 
-        With its `runs` and `passes`; with `runs`, `total` and `total_sq` (the sums of outcomes and
-        of their squares) where outcomes of any system are scores. All that components, intervals
-        and comparisons need of the runs.
+        With `runs` and `passes`, or where outcomes of any system are scores with `runs`, `total`
+        and `total_sq`, the sums of outcomes and of their squares.
 
         Examples
         --------
         >>> import repeval
         >>> outcomes = repeval.load("runs.csv")  # see the example of `repeval.load`
-        >>> outcomes.counts().head(3)
+        >>> outcomes.counts().head(2)
           model condition problem  runs  passes
         0     A   default       0     3       3
         1     A   default       1     3       3
-        2     A   default       2     3       0
         """
         parts = []
         for (model, condition), (codes, x) in self._cells.items():
