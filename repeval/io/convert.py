@@ -63,6 +63,7 @@ def convert(
     notices: list[Notice] = []
     if choices:
         raw = [read(path, model, format) for path, model in found.files]
+        notices += [notice for table in raw for notice in table.notices]
         table = judged(raw, parse_columns(columns), notices)
     else:
         tables = merge.tables(found, scorer, notices)

@@ -1,4 +1,4 @@
-"""Files to raw tables: CSV, JSON Lines and Parquet, as text wherever text is written."""
+"""Files to raw tables: bytes, text and its encoding, CSV and Parquet; others in `tables`."""
 
 from __future__ import annotations
 
@@ -6,30 +6,38 @@ import csv
 import gzip
 import hashlib
 import io
-import json
 import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
+from repeval.io import tables
 from repeval.io.formats import FORMATS
-from repeval.messages import RepevalError, refused, some
+from repeval.io.tables import LARGEST, Columns, Content, array, damaged
+from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
-    "Table", "csv_records", "csv_separator", "kind_of", "read", "rows_text", "split_name",
+    "Table", "csv_records", "csv_separator", "kind_of", "lacks_rows", "read", "rows_text",
+    "split_name",
 ]  # fmt: skip
 
 SEPARATORS = ",;\t"
 
-#: What a file may unpack to, or a hundred times its size: a small one can hold endless zeros.
-LARGEST = 2**28
-
-Columns = dict[str, np.ndarray]
+#: How JSON that holds rows may begin, before all of it is read.
+ROWS = re.compile(rb'[\xef\xbb\xbf\s]*(\[\s*\{|\{\s*"columns"\s*:\s*\[)')
+#: Bytes of Western European text in Latin-1: letters with accents and common signs.
+LATIN = re.compile(rb"[\xa0\xa1\xa3\xa7\xa9-\xab\xae\xb0-\xb5\xb7\xba-\xd6\xd8-\xf6\xf8-\xff]")
+#: No such text: zeros, three such letters or four signs in a row, two letters that are a word
+#: (other alphabets), and pairs as in UTF-8.
+OTHER = re.compile(
+    rb"\0|[\xc0-\xff]{3}|[\x80-\xff]{4}|(?<![A-Za-z])[\xc0-\xff]{2}(?![A-Za-z])"
+    rb"|[\xc2-\xdf][\x80-\xbf]"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +45,8 @@ class Table:
     """A raw table.
 
     `columns` are object arrays: text for CSV, the values of the file for the others. `rows` are
-    row numbers as a person sees them; a CSV header is row 1. `model` is what ``NAME=PATH`` says.
-    `frame` tells what was no file.
+    row numbers as a person sees them; a CSV header is row 1. `model` is what ``NAME=PATH`` says,
+    `notices` what was assumed about the file, and `frame` tells what was no file.
     """
 
     name: str
@@ -46,6 +54,7 @@ class Table:
     columns: Columns
     rows: np.ndarray
     sha256: str
+    notices: tuple[Notice, ...] = ()
     frame: bool = False
 
     def at(self, positions: Sequence[int]) -> str:
@@ -81,17 +90,42 @@ def read(path: Path, model: str | None = None, format: str | None = None) -> Tab
             if len(data) > most:
                 raise refused("member-too-large", f"{name} unpacks to over {most:,} bytes.")
     except (OSError, EOFError, zlib.error) as error:
-        raise _damaged(name, getattr(error, "strerror", None) or error) from None
+        raise damaged(name, getattr(error, "strerror", None) or error) from None
     if not data.strip():
         raise refused("empty-file", f"{name} is empty.")
-    columns, rows = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind](data, name)
+    columns, rows, notices = _content(data, kind, name)
     if not len(rows):
         raise refused("empty-file", f"{name} has no rows.")
-    return Table(name, model, columns, np.array(rows), sha256)
+    return Table(name, model, columns, np.array(rows), sha256, tuple(notices))
 
 
-def _csv(data: bytes, name: str) -> tuple[Columns, Sequence[int]]:
-    text = _decode(data, name)
+def lacks_rows(path: Path) -> str:
+    """Return why a JSON file is no table, "" where it is one or is not told by its start."""
+    with suppress(OSError, EOFError, zlib.error):
+        opener = gzip.open if path.name.lower().endswith(".gz") else open
+        with opener(path, "rb") as file:
+            head = file.read(2**16)
+        if ROWS.match(head):
+            return ""
+    try:
+        read(path)
+    except RepevalError as error:
+        return error.text if error.code == "no-rows" else ""
+    return ""
+
+
+def _content(data: bytes, kind: str, name: str) -> Content:
+    if kind == "parquet":
+        return _parquet(data, name)
+    if kind == "xlsx":
+        return tables.workbook_table(data, name)
+    text, notices = _decode(data, name)
+    take = {"csv": _csv, "json": tables.json_table, "jsonl": tables.jsonl_table}[kind]
+    columns, rows, more = take(text, name)
+    return columns, rows, notices + more
+
+
+def _csv(text: str, name: str) -> Content:
     start = re.search(r"[^\r\n]*\S[^\r\n]*", text)
     first = [start[0] if start else ""]
     sep = max(SEPARATORS, key=lambda d: len(next(csv.reader(first, delimiter=d))))
@@ -108,44 +142,23 @@ def _csv(data: bytes, name: str) -> tuple[Columns, Sequence[int]]:
                 rows.append(end + 1)
             end = reader.line_num
     except csv.Error as error:
-        raise _damaged(name, f"quotes do not pair up from row {end + 1} on ({error})") from None
+        raise damaged(name, f"quotes do not pair up from row {end + 1} on ({error})") from None
     finally:
         csv.field_size_limit(limit)
     if not sizes:
-        return {}, []
+        return {}, [], []
     width = sizes[0]
     header = [c.strip() for c in fields[:width]]
-    twice = [c for i, c in enumerate(header) if c in header[:i]]
-    if twice:
-        raise refused("duplicate-column", f"{name}: two columns are called {twice[0]!r}.")
     wrong = [i for i, size in enumerate(sizes) if size != width]
     if wrong:
         have = f"has {sizes[wrong[0]]}" if len(wrong) == 1 else "have others"
         what = f"the header has {width} columns, but {rows_text(rows, wrong)} {have}"
         raise refused("ragged-rows", f"{name}: {what}.")
-    return dict(zip(header, _array(fields).reshape(-1, width)[1:].T, strict=True)), rows[1:]
+    columns = tables.with_header(header, fields[width:], name)
+    return columns, rows[1:], tables.points(columns, name) if sep in ";\t" else []
 
 
-def _jsonl(data: bytes, name: str) -> tuple[Columns, Sequence[int]]:
-    records, rows = [], []
-    # Not splitlines(): JSON text may hold line separators other than \n.
-    for row, line in enumerate(_decode(data, name).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        if not isinstance(record, dict):
-            shown = line.strip()[:40]
-            raise refused("bad-json-line", f"{name}: row {row} is not a JSON object ({shown!r}).")
-        records.append(record)
-        rows.append(row)
-    names = dict.fromkeys(key for record in records for key in record)
-    return {c: _array([record.get(c) for record in records]) for c in names}, rows
-
-
-def _parquet(data: bytes, name: str) -> tuple[Columns, Sequence[int]]:
+def _parquet(data: bytes, name: str) -> Content:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -153,32 +166,30 @@ def _parquet(data: bytes, name: str) -> tuple[Columns, Sequence[int]]:
         raise refused("needs-pyarrow", f"{name}: reading Parquet needs pyarrow.") from None
     try:
         table = pq.read_table(pa.BufferReader(data))
-        columns = {c: _array(values) for c, values in table.to_pydict().items()}
+        columns = {c: array(values) for c, values in table.to_pydict().items()}
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise _damaged(name, str(error).split("\n")[0]) from None
-    return columns, range(1, table.num_rows + 1)
+        raise damaged(name, str(error).split("\n")[0]) from None
+    return columns, range(1, table.num_rows + 1), []
 
 
-def _array(values: Sequence[Any]) -> np.ndarray:
-    """Return values as they are; `np.array` would make lists in them a second dimension."""
-    return np.fromiter(values, dtype=object, count=len(values))
-
-
-def _decode(data: bytes, name: str) -> str:
+def _decode(data: bytes, name: str) -> tuple[str, list[Notice]]:
+    """Return text in UTF-8, or, where nothing speaks against it, in Latin-1, and say so."""
+    if data.startswith(b"PK\3\4"):
+        what = f"{name} is an archive and no text. A workbook is read by --format xlsx."
+        raise RepevalError("not-utf8", what)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
         row = data[: error.start].count(b"\n") + 1
-        raise refused("not-utf8", f"{name}: row {row} is not UTF-8 text.") from None
+    if LATIN.sub(b"", data).isascii() and not OTHER.search(data):
+        text = f"{name} is not UTF-8 (row {row}): it is read as Latin-1."
+        return data.decode("latin-1"), [Notice("latin-1", text)]
+    raise refused("not-utf8", f"{name}: row {row} is not UTF-8 text, nor surely Latin-1.")
 
 
 def rows_text(rows: Sequence[int], at: Sequence[int]) -> str:
     """Write the row numbers at some positions: ``row 7``, ``rows 3, 4 and 9 more``."""
     return f"row{'s' * (len(at) > 1)} {some([rows[i] for i in at], 5)}"
-
-
-def _damaged(name: str, why: object) -> RepevalError:
-    return refused("unreadable-file", f"{name} cannot be read: {why}.")
 
 
 def csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 #: Tables by extension, and how they are read.
-FORMATS = {"csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet"}
+FORMATS = {"csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet",
+           "json": "json", "xlsx": "xlsx"}  # fmt: skip
 
 #: Logs by harness, each the name of a module in `repeval.io.readers`, in the order of asking.
 READERS = (

@@ -20,6 +20,7 @@ from repeval.io.missing import apply_errors, apply_missing, first_runs
 from repeval.io.outcomes import KEYS, Outcomes, Policy, Source
 from repeval.io.parse import constant_labels, part_of, refuse_duplicates
 from repeval.io.readers import Found, find, merge
+from repeval.io.tables import first_attempts
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = ["load"]
@@ -47,11 +48,11 @@ def load(
     Parameters
     ----------
     paths : path, several, or a frame; optional
-        CSV, TSV, JSON Lines (each also ``.gz``) or Parquet files, logs of one harness, directories
-        of either, or ``NAME=PATH`` to name the model of a file. Or one frame that narwhals knows:
-        pandas, Polars (eager or lazy), a PyArrow table, a DuckDB relation, ...; or a mapping of
-        names to columns. It is read as a file of the same columns would be; rows are counted from
-        1. None: the default data.
+        CSV, TSV, JSON, JSON Lines (each also ``.gz``), Parquet or .xlsx files, logs of one harness,
+        directories of either, or ``NAME=PATH`` to name the model of a file. Or one frame that
+        narwhals knows: pandas, Polars (eager or lazy), a PyArrow table, a DuckDB relation, ...; or a
+        mapping of names to columns. It is read as a file of the same columns would be; rows are
+        counted from 1. None: the default data.
     columns : str, mapping or iterable, optional
         ``"problem=item_id"``; ``"problem=task+item_id"`` makes a composite key.
     missing : {None, "keep", "drop-problem", "fail", "error"}
@@ -63,8 +64,9 @@ def load(
         For logs with several scorers, ``NAME`` or ``NAME/KEY``; refused for tables.
     pass_at : float, optional
         Score in (0, 1] from which a run passes.
-    format : {"csv", "tsv", "jsonl", "ndjson", "parquet"} or one of `formats.READERS`, optional
-        Where the extension of a table, or the content of a log, does not tell; not for a frame.
+    format : str, optional
+        One of `formats.FORMATS` or of `formats.READERS`, where the extension of a table, or the
+        content of a log, does not tell; not for a frame.
     name : str, optional
         Name of the data; default the file's name, or "frame".
 
@@ -119,6 +121,12 @@ def load(
         tables = merge.tables(found, scorer, notices)
     else:
         tables = [frame] if frame else [read(path, model, format) for path, model in found.files]
+        notices += [notice for table in tables for notice in table.notices]
+        for table in tables:
+            notices += first_attempts(table.columns, mapping, table.name)
+        if found.skipped:
+            names = f"{len(found.skipped)} ({some(path.name for path in found.skipped)})"
+            notices.append(Notice("files-skipped", f"Left aside as no tables: {names}."))
     sums = sorted(table.sha256 for table in tables)
     sha256 = sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
     if registered:

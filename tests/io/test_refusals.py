@@ -115,7 +115,11 @@ def test_bad_csv_is_refused_with_file_and_row(write, code):
         ("nan.csv", GOOD + "a,z,0,NaN\n", "outcome-empty"),
         ("inf.csv", GOOD + "a,z,0,inf\n", "outcome-unreadable"),
         ("minus.csv", GOOD + "a,z,0,-0.1\n", "outcome-range"),
-        ("latin.csv", GOOD.encode() + b"a,caf\xe9,0,1\n", "not-utf8"),
+        ("russian.csv", GOOD.encode() + "a,модель,0,1\n".encode("cp1251"), "not-utf8"),
+        ("chinese.csv", GOOD.encode() + "a,模型,0,1\n".encode("gbk"), "not-utf8"),
+        ("one.csv", GOOD.encode() + "a,中,0,1\n".encode("gbk"), "not-utf8"),
+        ("mixed.csv", GOOD.encode() + "a,café,0,1\n".encode() + b"a,caf\xe9,1,1\n", "not-utf8"),
+        ("quotes.csv", GOOD.encode() + "a,“x”,0,1\n".encode("cp1252"), "not-utf8"),
         ("utf16.csv", GOOD.encode("utf-16"), "not-utf8"),
         ("log.txt", GOOD, "unknown-format"),
         ("e.parquet", b"", "empty-file"),
@@ -172,7 +176,7 @@ def test_no_pyarrow(write, monkeypatch):
 
 def test_options_are_checked(tidy):
     path = tidy(BASE)
-    for options in ({"missing": "drop"}, {"errors": "drop"}, {"format": "xlsx"}):
+    for options in ({"missing": "drop"}, {"errors": "drop"}, {"format": "xls"}):
         assert refusal(path, **options).code == "bad-option"
     assert refusal(path, scorer="s").code == "scorer-not-used"
     assert load(path.rename(path.with_suffix(".log")), format="csv").models == ("a", "b")

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, NoReturn
 
-from repeval.io.files import kind_of, split_name
+from repeval.io.files import kind_of, lacks_rows, split_name
 from repeval.io.formats import FORMATS, READERS
 from repeval.messages import RepevalError, refused, some
 
@@ -53,8 +53,8 @@ def reader(name: str) -> ModuleType:
 def find(paths: str | Path | Iterable[str | Path], format: str | None = None) -> Found:
     """Find the tables, or the logs of one harness, in files, directories and ``NAME=PATH``.
 
-    A directory that holds logs anywhere is one of logs: what else is in it is left aside. Else its
-    own tables are read, not those of directories in it.
+    A directory that holds logs anywhere is one of logs: what else is in it is left aside. Else the
+    tables in it are read, and those of directories in it.
     """
     readers = [reader(name) for name in ([format] if format in READERS else READERS)]
     if format in FORMATS:
@@ -68,7 +68,11 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
             inside = list(_walk(path, readers))
             logs = [(known, p) for known, p in inside if known]
             others = [p for known, p in inside if not known]
-            tables = [p for p in others if p.parent == path and _is_table(p, format)]
+            tables = [] if logs else [p for p in others if _is_table(p, format)]
+            if not format:
+                bare = [p for p in tables if kind_of(p) == "json" and lacks_rows(p)]
+                tables = [p for p in tables if p not in bare]
+                skipped += bare
             skipped += others if logs else []
             if not logs and not tables:
                 kind = f"of the format {format}" if format else "of a known kind"
@@ -78,6 +82,8 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
             known = readers[0] if format in READERS else _recognised(path, readers)
             if not known and not _is_table(path, format):
                 raise refused("unknown-format", f"{path.name} is of no known kind. {_known()}")
+            if not known and not format and kind_of(path) == "json" and (why := lacks_rows(path)):
+                raise RepevalError("unknown-format", f"{why} {_known()}")
             found.append((known, path, model))
     kinds = {known: path for known, path, _ in found}
     if len(kinds) > 1:
@@ -124,7 +130,7 @@ def _walk(
             yield known, Path(here)
             continue
         folders[:] = sorted(name for name in folders if name[0] != ".")
-        paths = [Path(here, name) for name in sorted(names) if name[0] != "."]
+        paths = [Path(here, name) for name in sorted(names) if not name.startswith((".", "~$"))]
         yield from ((_recognised(path, readers), path) for path in paths if path.is_file())
 
 
@@ -149,4 +155,5 @@ def _is_table(path: Path, format: str | None) -> bool:
 
 def _known() -> str:
     titles = ", ".join(f"{reader(name).TITLE}s" for name in READERS)
-    return f"Read are tables (.csv, .tsv, .jsonl, .ndjson, each also .gz; .parquet) and {titles}."
+    tables = ".csv, .tsv, .json, .jsonl, .ndjson, each also .gz; .parquet, .xlsx"
+    return f"Read are tables ({tables}) and {titles}."

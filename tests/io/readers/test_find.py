@@ -47,13 +47,24 @@ def test_files_and_directories_mix(tmp_path):
     assert load([tmp_path / "d", path, path]).models == ("m", "n")
 
 
-def test_a_directory_of_tables_is_read_as_before(write, tmp_path):
+def test_a_directory_of_tables_is_read_with_those_below_it(write, tmp_path):
     write("d/a.csv", TABLE)
     write("d/notes.md", "no table")
-    write("d/deeper/b.csv", "no,table\n")
+    assert load(tmp_path / "d").models == ("a",)
+    write("d/deeper/b.csv", TABLE.replace("a,", "b,"))
+    write("d/.hidden/c.csv", "no,table\n")
+    write("d/~$b.xlsx", "the lock of a workbook")
+    data = load(tmp_path / "d")
+    assert data.models == ("a", "b")
+    assert not {"files-skipped", "logs-read"} & codes(data)
+
+
+def test_json_beside_tables_that_is_none_is_left_aside_and_said(write, tmp_path):
+    write("d/a.csv", TABLE)
+    write("d/config.json", '{"temperature": 0.7, "model": "a"}')
     data = load(tmp_path / "d")
     assert data.models == ("a",)
-    assert not {"files-skipped", "logs-read"} & codes(data)
+    assert "config.json" in next(n.text for n in data.notices if n.code == "files-skipped")
 
 
 def test_the_format_that_was_asked_for_is_named_where_it_is_not_there(tmp_path):
