@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -225,9 +226,12 @@ def _runs(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping]] | N
 
     More objects than keys are no runs: they may be problems, and the keys models.
     """
-    found = [_answers(record) for record in records]
-    if not found or None in found or len({key for key, _ in found}) > 1:
-        return None
+    found: list[tuple[str, Mapping]] = []
+    for record in records:
+        answers = _answers(record)
+        if answers is None or answers[0] != (found or [answers])[0][0]:
+            return None
+        found.append(answers)
     problems = {problem for _, answers in found for problem in answers}
     return found if len(problems) >= max(2, len(records)) else None
 
@@ -314,13 +318,15 @@ def _shape(value: Any) -> str:
     return f"a list of {len(value)}" if isinstance(value, list) else f"the value {value!r:.40}"
 
 
+@lru_cache(4096)
 def _plain(name: str) -> str:
     """Return a name in lower case without spaces, dashes and underscores."""
     return re.sub(r"[\s_-]", "", name.lower())
 
 
-def _spelled(role: str) -> set[str]:
-    return {_plain(name) for name in (role, *SPELLINGS[role], *DOUBTFUL[role])}
+@cache
+def _spelled(role: str) -> frozenset[str]:
+    return frozenset({_plain(name) for name in (role, *SPELLINGS[role], *DOUBTFUL[role])})
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
