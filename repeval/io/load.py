@@ -125,8 +125,8 @@ def load(
         for table in tables:
             notices += first_attempts(table.columns, mapping, table.name)
         if found.skipped:
-            names = f"{len(found.skipped)} ({some(path.name for path in found.skipped)})"
-            notices.append(Notice("files-skipped", f"Left aside as no tables: {names}."))
+            aside = f"{len(found.skipped)} ({some(path.name for path in found.skipped)})"
+            notices.append(Notice("files-skipped", f"Left aside as no tables: {aside}."))
     sums = sorted(table.sha256 for table in tables)
     sha256 = sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
     if registered:

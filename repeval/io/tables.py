@@ -23,9 +23,11 @@ __all__ = [
 
 #: What a file may unpack to, or a hundred times its size: a small one can hold endless zeros.
 LARGEST = 2**28
+#: Words of a pass, and what a fail is beside them.
+FAILS = {"pass": "fail", "passed": "failed", "true": "false", "correct": "incorrect",
+         "resolved": "unresolved", "success": "failure", "yes": "no"}  # fmt: skip
 #: Words that an object {problem: outcome} may hold.
-VERDICTS = {"pass", "fail", "passed", "failed", "true", "false", "correct", "incorrect",
-            "resolved", "unresolved", "success", "failure", "yes", "no"}  # fmt: skip
+VERDICTS = {*FAILS, *FAILS.values()}
 #: Keys that number runs or models rather than name problems.
 NUMBERED = re.compile(r"(run|trial|epoch|attempt|seed|sample|draw|rep|model)\W?_?\d+", re.I)
 ATTEMPTS = {"attempts", "numattempts", "nattempts", "tries"}
@@ -84,7 +86,8 @@ def first_attempts(columns: Columns, mapping: Mapping[str, str], name: str) -> l
         return []
     if len(counts) != 1 or len(verdicts) != 1:
         return []
-    words = [str(value).strip().lower() for value in columns[verdicts[0]]]
+    outcomes = columns[verdicts[0]]
+    words = [str(value).strip().lower() for value in outcomes]
     tries = [str(value).strip() for value in columns[counts[0]]]
     # Numbers could be counts of passes; attempts of one number for all are no stopping.
     if not set(words) <= VERDICTS or not all(t.isdecimal() and int(t) for t in tries):
@@ -92,7 +95,9 @@ def first_attempts(columns: Columns, mapping: Mapping[str, str], name: str) -> l
     several = np.array([int(t) > 1 for t in tries])
     if not several.any() or len(set(tries)) == 1:
         return []
-    columns[verdicts[0]] = np.where(several, "fail", columns[verdicts[0]])
+    failed = [False if isinstance(y, bool) else FAILS.get(word, y)
+              for y, word in zip(outcomes, words, strict=True)]  # fmt: skip
+    columns[verdicts[0]] = np.where(several, array(failed), outcomes)
     text = (
         f"{name}: column {counts[0]} says that {several.sum():,} of {len(several):,} rows took "
         "several attempts. If attempts stop at a pass, scores are biased: outcomes are those of "
@@ -206,7 +211,8 @@ def _records(records: Sequence[dict], rows: Sequence[int], name: str) -> Content
 
 def _opened(columns: Columns) -> Columns:
     """Give numbers inside objects columns of their own where no column is an outcome."""
-    if any(_plain(column) in _spelled("outcome") for column in columns):
+    known = [columns[column] for column in columns if _plain(column) in _spelled("outcome")]
+    if any(not isinstance(value, dict) for values in known for value in values):
         return columns
     opened: Columns = {}
     for column, values in columns.items():
