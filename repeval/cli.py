@@ -82,6 +82,10 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     _log_options(group)
     group.add_argument("--pass-at", type=float, metavar="T", help="scores from T on are passes")
     group.add_argument(
+        "--scale", type=float, nargs=2, metavar=("LOW", "HIGH"),
+        help="lowest and highest rating possible, mapped to 0 and 1 (such as 1 5, or 0 100)",
+    )  # fmt: skip
+    group.add_argument(
         "--cluster", metavar="COL", help="label column: problems with one value count as a cluster"
     )
     group.add_argument("--by", metavar="COL", help="label column: one answer for each value")

@@ -55,6 +55,7 @@ def _load(args: argparse.Namespace) -> Outcomes:
     return load(
         args.data or None, columns=args.columns or None, missing=args.missing, errors=args.errors,
         scorer=args.scorer, pass_at=args.pass_at, format=args.format,
+        scale=args.scale,
     )  # fmt: skip
 
 

@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from repeval.io.advice import refuse_duplicates
 from repeval.io.files import Table, rows_text
 from repeval.io.outcomes import KEYS
-from repeval.io.parse import label_text, part_of, refuse_duplicates
+from repeval.io.parse import label_text, part_of
+from repeval.io.ways import Data
 from repeval.messages import Notice, refused
 
 __all__ = ["extract_choice", "judged"]
@@ -76,7 +78,8 @@ def judged(
         empty += [not text.strip() for text in texts]
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
     labels = pd.concat([part.labels for part in parts], ignore_index=True).fillna("")
-    refuse_duplicates(rows, labels, parts)
+    tables = [part.table for part in parts]
+    refuse_duplicates(rows, labels, parts, Data(tables, mapping, fixed={"outcome": OUTCOME}))
     blank, error = np.array(empty), rows["error"].to_numpy()
     lost = error & blank
     wrong = (np.array(letters) == "") & ~lost

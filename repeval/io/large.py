@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from repeval.io.columns import resolve
+from repeval.io.columns import name_fits, resolve
 from repeval.io.files import csv_records, csv_separator, kind_of
 from repeval.io.formats import FORMATS
 from repeval.io.outcomes import KEYS
 from repeval.io.parse import key_text, number
+from repeval.io.verdicts import vocabularies
 from repeval.messages import Notice, RepevalError, refused, some
 from repeval.stats.sample import Sample, from_counts
 
@@ -110,9 +111,10 @@ class _Reader:
     def __init__(self, path, model, format, mapping, notices) -> None:
         self.path, self.model, self.notices = path, model, notices
         self.parquet = (FORMATS[format] if format else kind_of(path)) == "parquet"
+        self.words: set[str] = set()
         self.codes: dict[str, dict[tuple, int]] = {role: {} for role in KEYS}
         self.columns, self.header_lines = self._header()
-        if model and not any(c.lower() == "model" for c in self.columns):
+        if model and not any(name_fits("model", c) for c in self.columns):
             mapping = {"model": "", **mapping}
         self.roles = resolve(self.columns, mapping, path.name, notices)
         stem = path.name.removesuffix(".gz").rpartition(".")[0]
@@ -281,6 +283,11 @@ class _Reader:
     def _outcome(self, batch: pa.RecordBatch, before: int) -> np.ndarray:
         codes, words = _encoded(batch.column(self.roles["outcome"][0]))
         values = np.array([number(word or "") for word in words])
+        self.words.update(filter(None, words))
+        if not vocabularies(self.words):
+            shown = some(sorted(self.words), 8)
+            what = f"{self.path.name}: the outcome mixes words of several kinds ({shown})"
+            raise refused("outcome-mixed", f"{what}.")
         if (bad := ~np.isin(values, (0.0, 1.0))).any():
             at = int(np.flatnonzero(bad[codes])[0])
             where = f"row {self._row(before + at)} ({words[codes[at]] or ''!r})"

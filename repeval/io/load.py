@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import numbers
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,15 +13,22 @@ from typing import Any
 import pandas as pd
 
 from repeval.io import frames, large, registry
+from repeval.io.advice import (
+    judges_as_runs,
+    parts_of,
+    refuse_duplicates,
+    refuse_silent_labels,
+)
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import Columns, parse_columns
 from repeval.io.files import read
 from repeval.io.formats import FORMATS, READERS
 from repeval.io.missing import apply_errors, apply_missing, first_runs
 from repeval.io.outcomes import KEYS, Outcomes, Policy, Source
-from repeval.io.parse import constant_labels, part_of, refuse_duplicates
+from repeval.io.parse import constant_labels
 from repeval.io.readers import Found, find, merge
 from repeval.io.tables import first_attempts
+from repeval.io.ways import Data
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = ["load"]
@@ -42,6 +50,7 @@ def load(
     pass_at: float | None = None,
     format: str | None = None,
     name: str | None = None,
+    scale: tuple[float, float] | None = None,
 ) -> Outcomes:
     """Read outcomes of repeated runs.
 
@@ -50,7 +59,7 @@ def load(
     paths : path, several, or a frame; optional
         CSV, TSV, JSON, JSON Lines (each also ``.gz``), Parquet or .xlsx files, logs of one harness,
         directories of either, or ``NAME=PATH`` to name the model of a file. Or one frame that
-        narwhals knows: pandas, Polars (eager or lazy), a PyArrow table, a DuckDB relation, ...; or a
+        narwhals knows (pandas, Polars, eager or lazy, PyArrow, DuckDB, ...), or a
         mapping of names to columns. It is read as a file of the same columns would be; rows are
         counted from 1. None: the default data.
     columns : str, mapping or iterable, optional
@@ -69,6 +78,8 @@ def load(
         content of a log, does not tell; not for a frame.
     name : str, optional
         Name of the data; default the file's name, or "frame".
+    scale : (float, float), optional
+        Lowest and highest rating possible, which are mapped to 0 and 1.
 
     Returns
     -------
@@ -103,6 +114,7 @@ def load(
     for option, text in {"scorer": scorer, "name": name}.items():
         if not isinstance(text, str | None):
             raise RepevalError("bad-option", f"{option} must be text, not {text!r}.")
+    scale = _checked_scale(scale)
     registered = registry.default_dataset() if paths is None else None
     frame = frames.table_of(paths)
     if frame and format:
@@ -114,7 +126,9 @@ def load(
     if scorer is not None and not found.reader:
         raise refused("scorer-not-used", f"--scorer {scorer} is for logs with several scorers.")
     if not found.reader and any(large.is_large(path, format) for path, _ in found.files):
-        policy = Policy(tuple(sorted(mapping.items())), missing or "keep", errors, format=format)
+        policy = Policy(
+            tuple(sorted(mapping.items())), missing or "keep", errors, format=format, scale=scale
+        )
         return _streamed(found.files, policy, pass_at, name)
     notices: list[Notice] = []
     if found.reader:
@@ -133,10 +147,14 @@ def load(
         registry.check(registered, sha256)
         mapping = mapping or registry.fitting_columns(registered, tables[0].columns)
     entry = registered or registry.by_sha256(sha256) or {}
-    parts = [part_of(table, mapping, notices) for table in tables]
+    parts = parts_of(tables, mapping, notices, scale)
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
     texts = pd.concat([part.labels for part in parts], ignore_index=True)
-    refuse_duplicates(rows, texts, parts)
+    data = Data(tables, mapping, scale)
+    refuse_duplicates(rows, texts, parts, data)
+    if not found.reader:
+        refuse_silent_labels(rows, texts, parts, data)
+        notices += judges_as_runs(parts)
     labels = constant_labels(texts, rows["problem"])
     for column in (c for c in texts if c.lower() in TASK_COLUMNS and c not in labels):
         key = "+".join([column, *parts[0].roles["problem"]])
@@ -172,7 +190,7 @@ def load(
         tuple(entry.get("excluded_systems", ())),
         entry.get("default_condition"),
     )
-    policy = Policy(tuple(sorted(mapping.items())), rule, errors, scorer, pass_at, format)
+    policy = Policy(tuple(sorted(mapping.items())), rule, errors, scorer, pass_at, format, scale)
 
     def built(rows: pd.DataFrame, policy: Policy, **more: Any) -> Outcomes:
         recorded = rows["outcome"].notna()
@@ -190,8 +208,10 @@ def _streamed(
     files: list[tuple[Path, str | None]], policy: Policy, pass_at: float | None, name: str | None
 ) -> Outcomes:
     """Read a table too large to hold as counts."""
-    if len(files) > 1 or pass_at is not None or policy.missing != "keep":
-        what = "Large tables are read one at a time, as they are: no --pass-at, no --missing."
+    if len(files) > 1 or pass_at is not None or policy.missing != "keep" or policy.scale:
+        what = (
+            "Large tables are read one at a time, as they are: no --pass-at, --missing or --scale."
+        )
         raise refused("large-table", what)
     (path, model), notices = files[0], []
     counted = large.count(path, model, policy.format, dict(policy.columns), notices)
@@ -209,3 +229,13 @@ def _check_options(chosen: dict[str, str | None], pass_at: float | None) -> None
     if pass_at is not None and not (isinstance(pass_at, numbers.Real) and 0 < pass_at <= 1):
         what = "must be a number above 0 and at most 1"
         raise RepevalError("bad-option", f"--pass-at {pass_at}: {what}.")
+
+
+def _checked_scale(scale: tuple[float, float] | None) -> tuple[float, float] | None:
+    if scale is None:
+        return None
+    low, high = map(float, scale)
+    if not -math.inf < low < high < math.inf:
+        what = f"--scale {low:g} {high:g}: LOW must be below HIGH, and both finite."
+        raise RepevalError("bad-option", what)
+    return low, high

@@ -64,6 +64,7 @@ class Policy:
     scorer: str | None = None
     pass_at: float | None = None
     format: str | None = None
+    scale: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from repeval.io.checks import TASK_COLUMNS
-from repeval.io.columns import ROLES, STATUS, resolve
+from repeval.io.columns import ROLES, STATUS, name_fits, plain, resolve
 from repeval.io.files import Table
 from repeval.io.outcomes import KEYS
+from repeval.io.verdicts import (
+    EMPTY,
+    NUMBERS,
+    PERCENT,
+    Scale,
+    number,
+    sentinel,
+    vocabularies,
+)
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
     "SURROGATE", "Part", "constant_labels", "joined", "key_text", "label_text", "number", "part_of",
-    "refuse_duplicates",
 ]  # fmt: skip
 
-WORDS = {"0": 0.0, "1": 1.0, "true": 1.0, "false": 0.0, "c": 1.0, "i": 0.0, "pass": 1.0,
-         "fail": 0.0}  # fmt: skip
-EMPTY = {"", "nan", "null", "none", "na", "n/a"}
 #: Halves of characters, which JSON can spell and no file can hold.
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -37,11 +41,20 @@ class Part(NamedTuple):
     labels: pd.DataFrame
 
 
-def part_of(table: Table, mapping: Mapping[str, str], notices: list[Notice]) -> Part:
+def part_of(
+    table: Table,
+    mapping: Mapping[str, str],
+    notices: list[Notice],
+    scale: Scale | None = None,
+) -> Part:
     """Recognise the columns of a table and read its rows; what was assumed goes to `notices`."""
     name = table.name
-    if table.model and not any(c.strip().lower() == "model" for c in table.columns):
+    if table.model and not any(name_fits("model", c) for c in table.columns):
         mapping = {"model": "", **mapping}
+    if "problem" not in mapping and (sample := _repeated_sample(table)):
+        mapping = {"problem": sample, **mapping}
+        text = f"problem is read from column {sample}, whose values repeat."
+        notices.append(Notice("column-spelling", text))
     roles = resolve(list(table.columns), mapping, name, notices)
     rows: dict[str, Any] = {role: _key(table, role, roles[role]) for role in KEYS if role in roles}
     if table.model:
@@ -67,7 +80,7 @@ def part_of(table: Table, mapping: Mapping[str, str], notices: list[Notice]) -> 
         text = "There is no run column: every row is the only run of its problem."
         notices.append(Notice("no-run-column", text))
     status = roles.get("status", ())
-    rows["outcome"] = _outcomes(table, roles["outcome"][0], bool(status))
+    rows["outcome"] = _outcomes(table, roles["outcome"][0], status, scale, notices)
     rows["error"] = np.any([_errors(c, table.columns[c]) for c in status], axis=0)
     frame = pd.DataFrame(rows, index=range(len(table.rows)))
     if "condition" not in mapping:
@@ -80,6 +93,15 @@ def part_of(table: Table, mapping: Mapping[str, str], notices: list[Notice]) -> 
         if c not in single and c.lower() not in STATUS
     }
     return Part(table, roles, frame, pd.DataFrame(labels, index=frame.index, dtype=object))
+
+
+def _repeated_sample(table: Table) -> str:
+    """Return a column sample_id whose values repeat, where no other can be the problem."""
+    if any(name_fits("problem", c) for c in table.columns):
+        return ""
+    (column, *more) = [c for c in table.columns if plain(c) == "sampleid"] or [""]
+    ids = table.columns[column] if column and not more else ()
+    return column if len(set(map(key_text, ids))) < len(ids) else ""
 
 
 def _refuse_text_as_condition(frame: pd.DataFrame, roles: Mapping, name: str) -> None:
@@ -158,11 +180,16 @@ def _errors(column: str, values: Iterable[Any]) -> list[bool]:
     return [word in ("error", "errored") for word in words]
 
 
-def _outcomes(table: Table, column: str, has_status: bool) -> np.ndarray:
-    """Return outcomes as numbers, NaN where there is none."""
+def _outcomes(
+    table: Table, column: str, status: Collection[str], scale: Scale | None, notices: list[Notice]
+) -> np.ndarray:
+    """Return outcomes as numbers from 0 to 1, NaN where there is none.
+
+    A status column that is the outcome's own says that one value outside the scale marks errors.
+    """
     values = [str(v) if isinstance(v, list | dict) else v for v in table.columns[column]]
     codes, distinct = pd.factorize(np.array(values, dtype=object))
-    out = np.array([*map(number, distinct), np.nan])[codes]
+    read = np.array([*map(number, distinct), np.nan])
 
     def refuse(code: str, bad: np.ndarray, what: str) -> None:
         if bad.any():
@@ -170,27 +197,36 @@ def _outcomes(table: Table, column: str, has_status: bool) -> np.ndarray:
             where = f"{table.at(at)} ({str(values[at[0]])[:40]!r})"
             raise refused(code, f"{table.name}: outcome (column {column}) {what} in {where}.")
 
-    refuse("outcome-unreadable", np.isinf(out), "cannot be read")
-    refuse("outcome-range", (out < 0) | (out > 1), "is outside 0 to 1")
-    if not has_status:
+    refuse("outcome-unreadable", np.isinf(read)[codes], "cannot be read")
+    if not (said := vocabularies(distinct)):
+        shown = some(sorted({str(v).strip() for v in distinct}), 8)
+        what = f"outcome (column {column}) mixes words of several kinds ({shown})"
+        raise refused("outcome-mixed", f"{table.name}: {what}.")
+    if said == {PERCENT}:
+        text = f"Outcomes (column {column}) are written with percent signs: 50 % is read as 0.5."
+        notices.append(Notice("percent-signs", text))
+    low, high = scale or (0.0, 1.0)
+    if scale:
+        if NUMBERS not in said and PERCENT not in said:
+            what = f"--scale {low:g} {high:g}: outcomes (column {column}) are words, no ratings."
+            raise RepevalError("bad-option", f"{table.name}: {what} Leave it out.")
+        if said == {PERCENT}:
+            read *= 100
+        text = f"Ratings from {low:g} to {high:g} are mapped to 0 to 1 (--scale)."
+        notices.append(Notice("scaled", text))
+    mark = sentinel(read[:-1], (low, high))
+    if mark is not None and column in status:
+        n = int((read[codes] == mark).sum())
+        text = f"{mark:g} in column {column} marks errors: {n:,} rows have no outcome."
+        notices.append(Notice("error-value", text))
+        read[read == mark] = np.nan
+    refuse(
+        "outcome-range", ((read < low) | (read > high))[codes], f"is outside {low:g} to {high:g}"
+    )
+    out = ((read - low) / (high - low))[codes] if scale else read[codes]
+    if not status:
         refuse("outcome-empty", np.isnan(out), "is empty or NaN")
     return out
-
-
-def number(value: Any) -> float:
-    """Read one outcome; NaN if empty, infinite if unreadable."""
-    if isinstance(value, str):
-        word = value.strip().lower()
-        if word in WORDS:
-            return WORDS[word]
-        if word in EMPTY:
-            return math.nan
-        if "_" in word or "inf" in word:
-            return math.inf
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.inf
 
 
 def constant_labels(labels: pd.DataFrame, problem: pd.Series) -> pd.DataFrame:
@@ -198,41 +234,3 @@ def constant_labels(labels: pd.DataFrame, problem: pd.Series) -> pd.DataFrame:
     groups = labels.where(labels != "").groupby(problem.to_numpy(), sort=False)
     table = groups.first().fillna("")
     return table[[c for c in table if (groups[c].nunique() <= 1).all()]]
-
-
-def refuse_duplicates(rows: pd.DataFrame, labels: pd.DataFrame, parts: list[Part]) -> None:
-    """Refuse a key that occurs twice; say which column, if any, tells such rows apart."""
-    again = rows.duplicated(KEYS)
-    if not again.any():
-        return
-    second = int(again.idxmax())
-    model, condition, problem, run = key = rows.loc[second, KEYS]
-    first = int((rows[KEYS] == key).all(axis=1).idxmax())
-    ends = np.cumsum([len(part.rows) for part in parts])
-    one, two = (parts[np.searchsorted(ends, i, side="right")] for i in (first, second))
-    number = np.concatenate([part.table.rows for part in parts])
-    apart = [
-        c for c in sorted(labels, key=lambda c: c.lower() not in TASK_COLUMNS)
-        if not rows[KEYS].assign(label=labels[c]).duplicated().any()
-    ]  # fmt: skip
-    tell = next(iter(apart), "COLUMN")
-    composite = f"--columns problem={'+'.join([tell, *two.roles['problem']])}"
-    same = f"{two.table.name}: row {number[second]} has the same model, condition, problem"
-    of = "" if one is two else f" of {one.table.name}"
-    system = repr(model) if condition == "default" else f"{model!r}, condition {condition!r}"
-    where = f"as row {number[first]}{of} ({system}, problem {problem!r}"
-    more = f" ({again.sum():,} such rows)" if again.sum() > 1 else ""
-    if tell.lower() in TASK_COLUMNS:
-        way = f"Problem ids repeat across {tell}; type {composite}."
-    elif "run" not in two.roles:
-        raise RepevalError(
-            "no-run-column",
-            f"{same} {where}){more}, and there is no run column. Type --columns run={tell}, or "
-            "number the runs of a problem in a column run.",
-        )
-    elif one is not two and one.table.sha256 == two.table.sha256:
-        way = "The two files are identical: give one."
-    else:
-        way = "Keep one of them, or give repeated runs different run labels"
-        way += f"; or is {tell} part of the problem's key ({composite})?" if apart else "."
-    raise RepevalError("duplicate-rows", f"{same} and run {where}, run {run!r}){more}. {way}")

@@ -104,7 +104,8 @@ def test_odd_names_survive(write):
 SPELLINGS = {
     "problem": "item item_id question_id problem_id instance_id doc_id",
     "condition": "prompt prompt_type",
-    "run": "epoch trial draw_id trial_index attempt",
+    "model": "model_name model_id model_name_or_path ModelName modelId",
+    "run": "epoch trial draw_id trial_index attempt seed",
     "outcome": "score verdict correct accepted accepted_bool passed resolved reward",
 }
 
@@ -138,7 +139,7 @@ def test_composite_key_keeps_different_keys_apart(write):
     assert len(load(path, columns="problem=a+b").problems) == 2
 
 
-WORDS = {"1": 1, "0": 0, "True": 1, "FALSE": 0, "c": 1, "I": 0, "Pass": 1, "fail": 0, " 1 ": 1}
+WORDS = {"1": 1, "0": 0, "True": 1, "FALSE": 0, " 1 ": 1}
 
 
 def test_outcome_words(write):
@@ -194,11 +195,11 @@ def test_no_run_column(tidy):
     rows = [{k: v for k, v in row.items() if k != "run"} for row in BASE if row["run"] == 0]
     data = load(tidy(rows))
     assert {"no-run-column", "single-run"} <= set(codes(data))
-    twice = [{**row, "seed": s} for s in (1, 2) for row in rows]
+    twice = [{**row, "replica": s} for s in (1, 2) for row in rows]
     error = refusal(tidy(twice))
     assert error.code == "no-run-column"
-    assert "--columns run=seed" in error.text
-    assert load(tidy(twice), columns="run=seed").frame["run"].nunique() == 2
+    assert "--columns run=replica" in error.text
+    assert load(tidy(twice), columns="run=replica").frame["run"].nunique() == 2
 
 
 def test_half_characters_in_a_name_do_not_break_writing(write, tmp_path):

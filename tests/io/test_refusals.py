@@ -32,7 +32,7 @@ def refusal(path, **options) -> RepevalError:
         ("model,sample,run,outcome", "--columns problem=sample"),
         ("model,task_id,run,outcome", "--columns problem=task_id"),
         ("model,problem,sample,outcome", "--columns run=sample"),
-        ("model_name,problem,run,outcome", "--columns model=model_name"),
+        ("llm,problem,run,outcome", "--columns model=llm"),
         ("model,problem,run,acc", "--columns outcome=acc"),
     ],
 )
@@ -93,7 +93,7 @@ BAD_CSV = {
     "duplicate-column": (line("run", "model"), "model"),
     "one-problem": (HEAD + "a,x,0,1\na,x,1,0\n", "x"),
     "empty-file": ("", "empty"),
-    "no-run-column": ("model,problem,outcome\na,x,1\na,x,0\na,y,1\n", "--columns run="),
+    "no-run-column": ("model,problem,outcome\na,x,1\na,x,0\na,y,1\n", "in a column run"),
 }
 
 

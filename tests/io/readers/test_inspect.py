@@ -105,7 +105,7 @@ def test_values_out_of_range_are_refused_with_sample_and_way_out(tmp_path, value
     error = refusal(write(tmp_path / "a.eval", log([[1], [value]])))
     assert error.code == "outcome-range"
     assert "row 2 (problem q1, run 1)" in error.text
-    assert "repeval convert" in error.text
+    assert "--scale " in error.text
 
 
 @pytest.mark.parametrize("value", ["B", [1, 0], float("inf"), 1e999])

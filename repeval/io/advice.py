@@ -1,0 +1,155 @@
+"""What is refused because columns are not clear or rows repeat, and what was tried instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from repeval.io.checks import TASK_COLUMNS
+from repeval.io.columns import JUDGES, TIMES, Unclear, plain
+from repeval.io.files import Table
+from repeval.io.outcomes import KEYS
+from repeval.io.parse import Part, part_of
+from repeval.io.uncovered import refuse_totals, refuse_uncovered
+from repeval.io.verdicts import Scale
+from repeval.io.ways import Data, Way, silent
+from repeval.messages import MESSAGES, Notice, RepevalError, some
+
+__all__ = ["judges_as_runs", "parts_of", "refuse_duplicates", "refuse_silent_labels"]
+
+#: How many ways are shown.
+SHOWN = 4
+
+
+def parts_of(
+    tables: Sequence[Table],
+    mapping: Mapping[str, str],
+    notices: list[Notice],
+    scale: Scale | None = None,
+) -> list[Part]:
+    """Read tables by `part_of`; where that needs options, name those that read all of them.
+
+    Raises
+    ------
+    RepevalError
+        What `part_of` raises; of unclear columns and of outcomes outside the scale with the
+        options, all that are needed at once, that were tried.
+    """
+    for table in tables:
+        refuse_totals(table, mapping)
+    parts: list[Part] = []
+    try:
+        for table in tables:
+            parts.append(part_of(table, mapping, notices, scale))
+        return parts
+    except RepevalError as error:
+        if isinstance(error, Unclear):
+            refuse_uncovered(tables[len(parts)], error.maybe)
+        elif error.code != "outcome-range":
+            raise
+        data = Data(tables, mapping, scale)
+        if not (ways := data.solutions()):
+            raise
+        what = getattr(error, "what", error.text.removesuffix(MESSAGES[error.code].way_out).strip())
+        text = f"{what} {_said(data, ways)}{_judges(tables)}"
+        raise RepevalError(error.code, text) from None
+
+
+def _judges(tables: Sequence[Table]) -> str:
+    """Say that judgments are not runs, where a column names judges."""
+    judges = [c for table in tables for c in table.columns if JUDGES.fullmatch(plain(c))]
+    if not judges:
+        return ""
+    return f" Column {judges[0]} names judges: several judgments of one answer are no runs."
+
+
+def judges_as_runs(parts: Sequence[Part]) -> list[Notice]:
+    """Say where runs are told apart by who judged, or when a judge did."""
+    columns = {c for part in parts for c in part.table.columns if JUDGES.fullmatch(plain(c))}
+    runs = {c for part in parts for c in part.roles.get("run", ())}
+    if not columns or not any(
+        JUDGES.fullmatch(plain(c)) or TIMES.fullmatch(plain(c)) for c in runs
+    ):
+        return []
+    text = (
+        f"Runs are told apart by column {some(sorted(runs))}, and column {some(sorted(columns))} "
+        "names judges: if one answer was judged several times, what is called run noise here is "
+        "the noise of judging."
+    )
+    return [Notice("judges-as-runs", text)]
+
+
+def refuse_silent_labels(
+    rows: pd.DataFrame, texts: pd.DataFrame, parts: Sequence[Part], data: Data
+) -> None:
+    """Refuse a column that tells systems apart within a problem and would be a mere label."""
+    if not (found := silent(rows, texts, parts, data.mapping)):
+        return
+    ways = data.solutions()
+    condition = "+".join(parts[0].roles.get("condition", ()))
+    none = {"condition": condition}, None
+    if not data.read(none).trouble:
+        ways = [*ways[: SHOWN - 1], none]
+    what = f"{parts[0].table.name}: rows of one problem differ in column {some(found)}"
+    said = _said(data, ways) or "Name the condition: --columns condition=COLUMN."
+    raise RepevalError("doubtful-column", f"{what}, which may tell systems apart. {said}")
+
+
+def _said(data: Data, ways: Sequence[Way]) -> str:
+    """Write ways as sentences."""
+    texts = list(dict.fromkeys(data.typed(way) for way in ways))
+    said = f"Type {some(texts, SHOWN, ' or ')}." if texts else ""
+    if any(scale for _, scale in ways):
+        said += " The ends of a scale are the ratings possible, whether or not they occur."
+    if marks := [way[0]["status"] for way in ways if "status" in way[0]]:
+        said += f" With status={marks[0]} its negative value marks errors, and --errors decides."
+    return said
+
+
+def refuse_duplicates(
+    rows: pd.DataFrame,
+    labels: pd.DataFrame,
+    parts: Sequence[Part],
+    data: Data | None = None,
+) -> None:
+    """Refuse a key that occurs twice; offer what tells such rows apart, and was tried."""
+    again = rows.duplicated(KEYS)
+    if not again.any():
+        return
+    data = data or Data([part.table for part in parts])
+    second = int(again.idxmax())
+    model, condition, problem, run = key = rows.loc[second, KEYS]
+    first = int((rows[KEYS] == key).all(axis=1).idxmax())
+    ends = np.cumsum([len(part.rows) for part in parts])
+    one, two = (parts[np.searchsorted(ends, i, side="right")] for i in (first, second))
+    number = np.concatenate([part.table.rows for part in parts])
+    with_run = "run" in two.roles
+    same = f"{two.table.name}: row {number[second]} has the same model, condition, problem"
+    of = "" if one is two else f" of {one.table.name}"
+    system = repr(model) if condition == "default" else f"{model!r}, condition {condition!r}"
+    where = f"as row {number[first]}{of} ({system}, problem {problem!r}"
+    more = f" ({again.sum():,} such rows)" if again.sum() > 1 else ""
+    if with_run:
+        what = f"{same} and run {where}, run {run!r}){more}."
+    else:
+        what = f"{same} {where}){more}, and there is no run column."
+    code = "duplicate-rows" if with_run else "no-run-column"
+    if one is not two and one.table.sha256 == two.table.sha256:
+        raise RepevalError(code, f"{what} The two files are identical: give one.")
+    ways = data.solutions()
+    tasks = [way[0].get("problem", "").partition("+")[0] for way in ways]
+    if tasks and tasks[0].lower() in TASK_COLUMNS:
+        way = f"Problem ids repeat across {tasks[0]}; type {data.typed(ways[0])}."
+        raise RepevalError("duplicate-rows", f"{what} {way}")
+    said = [_said(data, ways).removesuffix(".")] if ways else []
+    if all("run" in way[0] for way in ways):
+        said.append(
+            "If they are attempts at one run, --retries last, --retries best or --retries first "
+            "says which of them counts"
+        )
+    if not ways:
+        said.append("If they are runs of their own, number them in a column run")
+    said = ". ".join(said)
+    raise RepevalError(code, f"{what} {said}.{_judges(data.tables)}")
