@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from repeval.io.checks import TASK_COLUMNS
-from repeval.io.columns import JUDGES, TIMES, Unclear, plain
+from repeval.io.columns import JUDGES, RUNS, TIMES, Unclear, name_fits, plain
 from repeval.io.files import Table
 from repeval.io.outcomes import KEYS
 from repeval.io.parse import Part, part_of
-from repeval.io.uncovered import refuse_totals, refuse_uncovered
 from repeval.io.verdicts import Scale
 from repeval.io.ways import Data, Way, silent
-from repeval.messages import MESSAGES, Notice, RepevalError, some
+from repeval.messages import MESSAGES, Notice, RepevalError, refused, some
 
 __all__ = ["judges_as_runs", "parts_of", "refuse_duplicates", "refuse_silent_labels"]
 
 #: How many ways are shown.
 SHOWN = 4
+
+#: Names of columns with totals of runs, and with two models; cells of promptfoo's CSV.
+TOTALS = re.compile(
+    "(mean|avg|average)?(acc|accuracy|score|passrate|successrate|solverate|passat1|pass1)(mean|avg)?"
+    "|(num|n|total|count)?(total|solved|correct|passed|failed|problems|tasks|samples|instances)"
+    "(count|total)?"
+)
+PAIRS = (("model1", "model2"), ("modela", "modelb"))
+CELL = re.compile(r"\[(PASS|FAIL|ERROR)\]")
 
 
 def parts_of(
@@ -38,7 +47,7 @@ def parts_of(
         options, all that are needed at once, that were tried.
     """
     for table in tables:
-        refuse_totals(table, mapping)
+        _refuse_totals(table, mapping)
     parts: list[Part] = []
     try:
         for table in tables:
@@ -46,15 +55,28 @@ def parts_of(
         return parts
     except RepevalError as error:
         if isinstance(error, Unclear):
-            refuse_uncovered(tables[len(parts)], error.maybe)
+            _refuse_uncovered(tables[len(parts)], error.maybe)
         elif error.code != "outcome-range":
             raise
         data = Data(tables, mapping, scale)
-        if not (ways := data.solutions()):
-            raise
         what = getattr(error, "what", error.text.removesuffix(MESSAGES[error.code].way_out).strip())
-        text = f"{what} {_said(data, ways)}{_judges(tables)}"
-        raise RepevalError(error.code, text) from None
+        if ways := data.solutions():
+            said = f"{_said(data, ways)}{_judges(tables)}"
+        elif isinstance(error, Unclear) and (way := data.first_way(error)):
+            said = f"{data.typed(way)} would not do. {_next_refusal(data, way)}"
+        else:
+            raise
+        raise RepevalError(error.code, f"{what} {said}") from None
+
+
+def _next_refusal(data: Data, way: Way) -> str:
+    """Say what is refused if a way is typed."""
+    trial = data.read(way)
+    try:
+        refuse_duplicates(trial.rows, trial.texts, trial.parts, data.after(way))
+        return str(trial.trouble)
+    except RepevalError as error:
+        return str(error)
 
 
 def _judges(tables: Sequence[Table]) -> str:
@@ -115,8 +137,7 @@ def refuse_duplicates(
     data: Data | None = None,
 ) -> None:
     """Refuse a key that occurs twice; offer what tells such rows apart, and was tried."""
-    again = rows.duplicated(KEYS)
-    if not again.any():
+    if not len(rows) or not (again := rows.duplicated(KEYS)).any():
         return
     data = data or Data([part.table for part in parts])
     second = int(again.idxmax())
@@ -153,3 +174,43 @@ def refuse_duplicates(
         said.append("If they are runs of their own, number them in a column run")
     said = ". ".join(said)
     raise RepevalError(code, f"{what} {said}.{_judges(data.tables)}")
+
+
+def _refuse_uncovered(table: Table, maybe: Mapping[str, list[str]]) -> None:
+    """Refuse a table, whose columns `maybe` says are unclear, where no option can help."""
+    names = {plain(c): c for c in table.columns}
+    winners = [c for text, c in names.items() if "winner" in text or "preference" in text]
+    if "outcome" in maybe and winners and any(a in names and b in names for a, b in PAIRS):
+        what = f"{table.name}: column {some(winners)} says which of two models won"
+        raise refused("pairwise-verdicts", f"{what}, not whether each of them passed.")
+    if "outcome" in maybe and (cells := [c for c in table.columns if _promptfoo(table, c)]):
+        what = f"{table.name}: column {some(cells, 1)} mixes verdicts and answers"
+        raise refused("promptfoo-table", f"{what}, as promptfoo's CSV does.")
+    if maybe.get("problem") == []:
+        others = [c for c in table.columns if not (_total(c) or RUNS.fullmatch(plain(c)))]
+        totals = [c for c in table.columns if _total(c)]
+        if totals and all(name_fits("model", c) or name_fits("condition", c) for c in others):
+            _refuse_as_totals(table, totals)
+
+
+def _refuse_totals(table: Table, mapping: Mapping[str, str]) -> None:
+    """Refuse runs typed as problems whose outcomes are totals."""
+    problem, outcome = mapping.get("problem", ""), mapping.get("outcome", "")
+    if RUNS.fullmatch(plain(problem)) and not mapping.get("run"):
+        names = [outcome] if outcome else table.columns
+        if totals := [c for c in names if _total(c)]:
+            _refuse_as_totals(table, totals)
+
+
+def _refuse_as_totals(table: Table, totals: list[str]) -> None:
+    what = f"{table.name}: column {some(totals)} has totals of whole runs"
+    raise refused("totals-only", f"{what}, and no column names problems.")
+
+
+def _total(column: str) -> bool:
+    return bool(TOTALS.fullmatch(plain(column))) and not name_fits("outcome", column)
+
+
+def _promptfoo(table: Table, column: str) -> bool:
+    cells = [v for v in table.columns[column] if v]
+    return bool(cells) and all(isinstance(v, str) and CELL.match(v) for v in cells)

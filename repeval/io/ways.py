@@ -7,7 +7,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -69,6 +69,14 @@ class Data:
     def _columns(self, way: Way) -> str:
         columns = {**self.mapping, **way[0]}
         return ",".join(f"{role}={columns[role]}" for role in ORDER if role in columns)
+
+    def after(self, way: Way) -> Data:
+        """Return the data with the options of a way typed."""
+        return replace(self, mapping={**self.mapping, **way[0]}, scale=way[1] or self.scale)
+
+    def first_way(self, unclear: Unclear) -> Way | None:
+        """Return the first columns that the names of a table suggest, None if none do."""
+        return next(((choice, None) for choice in _choices(self.tables[0], unclear)), None)
 
     def solutions(self, way: Way = ({}, None)) -> list[Way]:
         """Return ways that read all tables, begun with `way`; those with repeated problems first.
@@ -137,7 +145,7 @@ def _trial(tables: Sequence[Table], mapping: Mapping[str, str], scale: Scale | N
     rows, texts = _together(parts)
     trouble: RepevalError | str | None = None
     if rows["problem"].nunique() < 2:
-        trouble = RepevalError("one-problem", "")
+        trouble = RepevalError("one-problem", "Then there is only one problem.")
     elif rows.duplicated(KEYS).any():
         trouble = "repeats"
     elif silent(rows, texts, parts, mapping):

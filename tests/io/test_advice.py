@@ -101,6 +101,17 @@ def test_a_column_of_the_outcomes_kind_is_offered_where_no_name_fits(write):
     assert offers(error)[0]["columns"] == ["outcome=zahl"]
 
 
+def test_where_no_option_helps_the_message_says_why(write):
+    head = "model,id,outcome\n"
+    error = refusal(write("same.csv", head + "a,x,1\na,x,0\na,y,1\na,y,1\n"))
+    assert error.code == "doubtful-column"
+    assert not offers(error)
+    assert "--columns problem=id would not do" in error.text
+    assert "there is no run column" in error.text
+    assert "one problem" in refusal(write("one.csv", head + "a,x,1\n")).text
+    assert "cannot be read" in refusal(write("bad.csv", head + "a,x,hm\na,y,1\n")).text
+
+
 SYSTEM = ["agent", "temperature", "Temp", "prompt_id", "system prompt", "scaffold", "agent_name"]
 NUMBERED = ["attempt_no", "iteration", "rep", "judge", "rater", "tstamp", "created_at"]
 
@@ -313,3 +324,11 @@ def test_totals_of_runs_typed_as_problems(write):
     assert refusal(path).code == "totals-only"
     for columns in ("problem=repetition", "problem=repetition,outcome=accuracy"):
         assert refusal(path, columns=columns).code == "totals-only"
+
+
+def test_trials_that_are_the_problems_are_no_totals(write):
+    path = write("trials.csv", "model,trial,correct\na,t1,1\na,t2,0\n")
+    data = load(path, columns={"problem": "trial", "run": ""})
+    assert data.problems == ("t1", "t2")
+    assert load(path, columns="problem=trial").problems == ("t1", "t2")
+    assert refusal(path).code == "missing-column"
