@@ -79,6 +79,14 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         "--errors", choices=["missing", "fail"], default="missing",
         help="what an errored run counts as (default: missing)",
     )  # fmt: skip
+    group.add_argument(
+        "--retries", choices=["last", "best", "first"],
+        help="which of several judged attempts at one run counts (default: refused)",
+    )  # fmt: skip
+    group.add_argument(
+        "--failed-runs", choices=["keep", "leave-out"],
+        help="runs in which everything failed while others did not (default: keep, and say so)",
+    )  # fmt: skip
     _log_options(group)
     group.add_argument("--pass-at", type=float, metavar="T", help="scores from T on are passes")
     group.add_argument(

@@ -54,8 +54,8 @@ def _load(args: argparse.Namespace) -> Outcomes:
 
     return load(
         args.data or None, columns=args.columns or None, missing=args.missing, errors=args.errors,
-        scorer=args.scorer, pass_at=args.pass_at, format=args.format,
-        scale=args.scale,
+        scorer=args.scorer, pass_at=args.pass_at, format=args.format, scale=args.scale,
+        retries=args.retries, failed_runs=args.failed_runs,
     )  # fmt: skip
 
 

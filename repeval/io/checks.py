@@ -31,7 +31,7 @@ def _counted(data: Outcomes) -> Iterator[Notice]:
     samples = {system: data.system(*system) for system in data.systems}
     missing = {s: n for s in samples if (n := data.missing_runs(*s))}
     if missing:
-        planned = sum(data.planned_runs(*s) for s in samples) * len(data.problems)
+        planned = sum(missing.values()) + sum(int(x.runs.sum()) for x in samples.values())
         yield Notice(
             "missing-runs",
             f"{sum(missing.values()):,} of {planned:,} runs are missing, in "

@@ -20,6 +20,7 @@ from repeval.io.files import csv_records, csv_separator, kind_of
 from repeval.io.formats import FORMATS
 from repeval.io.outcomes import KEYS
 from repeval.io.parse import key_text, number
+from repeval.io.planned import planned
 from repeval.io.verdicts import vocabularies
 from repeval.messages import Notice, RepevalError, refused, some
 from repeval.stats.sample import Sample, from_counts
@@ -41,12 +42,13 @@ PROBLEMS, CONDITIONS = (1 << CONDITION_AT) - 1, (1 << CONDITION_BITS) - 1
 
 
 class Counted(NamedTuple):
-    """Names of systems and problems, each system's problem codes and sample, and rows read."""
+    """Names of problems; each system's problem codes, sample, and runs lacking; rows read."""
 
     problems: list[str]
     cells: dict[tuple[str, str], tuple[np.ndarray, Sample]]
     sha256: str
     n_rows: int
+    lacking: dict[tuple[str, str], np.ndarray]
 
 
 def is_large(path: Path, format: str | None) -> bool:
@@ -86,15 +88,31 @@ def count(
     names = reader.names("problem")
     system, problem = keys >> CONDITION_AT, keys & PROBLEMS
     ends = [*np.flatnonzero(np.diff(system)) + 1, len(keys)]
-    cells, start = {}, 0
+    cells, lacks, start = {}, {}, 0
     for end in ends:
         at = slice(start, end)
         where = models[system[start] >> CONDITION_BITS], conditions[system[start] & CONDITIONS]
         cells[where] = problem[at], from_counts(passes[at], runs[at])
+        lacks[where] = _lacking(labels[at], runs[at], problem[at], len(names))
         start = end
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Counted(names, cells, sha256, int(runs.sum()))
+    return Counted(names, cells, sha256, int(runs.sum()), lacks)
+
+
+def _lacking(
+    labels: np.ndarray, runs: np.ndarray, problem: np.ndarray, n_problems: int
+) -> np.ndarray:
+    """Return how many runs each problem lacks (see `planned.lacking`), from sums of 2^label."""
+    for have in (labels, (np.int64(1) << runs) - 1):
+        held = np.array([np.count_nonzero(have >> bit & 1) for bit in range(MOST_RUNS)])
+        wanted = planned(held, len(runs))
+        if (held[wanted] > 1).any() or len(runs) == 1:
+            break
+    bits = np.int64(sum(1 << bit for bit in np.flatnonzero(wanted).tolist()))
+    lacks = np.full(n_problems, wanted.sum())
+    lacks[problem] -= np.bitwise_count(have & bits)
+    return lacks
 
 
 def _merged(keys: np.ndarray, *columns: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ from repeval.io.columns import Columns, parse_columns
 from repeval.io.files import read
 from repeval.io.formats import FORMATS, READERS
 from repeval.io.missing import apply_errors, apply_missing, first_runs
+from repeval.io.nonruns import drop_cached, drop_replayed, is_flag, one_attempt, treat_failed_runs
 from repeval.io.outcomes import KEYS, Outcomes, Policy, Source
 from repeval.io.parse import constant_labels
 from repeval.io.readers import Found, find, merge
@@ -37,6 +38,8 @@ CHOICES = {
     "missing": (None, "keep", "drop-problem", "fail", "error"),
     "errors": ("missing", "fail"),
     "format": (None, *FORMATS, *READERS),
+    "retries": (None, "last", "best", "first"),
+    "failed-runs": (None, "keep", "leave-out"),
 }
 
 
@@ -51,6 +54,8 @@ def load(
     format: str | None = None,
     name: str | None = None,
     scale: tuple[float, float] | None = None,
+    retries: str | None = None,
+    failed_runs: str | None = None,
 ) -> Outcomes:
     """Read outcomes of repeated runs.
 
@@ -80,6 +85,12 @@ def load(
         Name of the data; default the file's name, or "frame".
     scale : (float, float), optional
         Lowest and highest rating possible, which are mapped to 0 and 1.
+    retries : {None, "last", "best", "first"}
+        Which of several judged attempts at one run counts, in the order of the rows. None:
+        refused as duplicates.
+    failed_runs : {None, "keep", "leave-out"}
+        Run labels in which everything failed while other runs did not, which the notice
+        "failed-runs" points at: use them, or leave them out as never run.
 
     Returns
     -------
@@ -110,7 +121,8 @@ def load(
     True
     """
     mapping = parse_columns(columns)
-    _check_options({"missing": missing, "errors": errors, "format": format}, pass_at)
+    chosen = {"missing": missing, "errors": errors, "format": format, "retries": retries}
+    _check_options({**chosen, "failed-runs": failed_runs}, pass_at)
     for option, text in {"scorer": scorer, "name": name}.items():
         if not isinstance(text, str | None):
             raise RepevalError("bad-option", f"{option} must be text, not {text!r}.")
@@ -127,8 +139,9 @@ def load(
         raise refused("scorer-not-used", f"--scorer {scorer} is for logs with several scorers.")
     if not found.reader and any(large.is_large(path, format) for path, _ in found.files):
         policy = Policy(
-            tuple(sorted(mapping.items())), missing or "keep", errors, format=format, scale=scale
-        )
+            tuple(sorted(mapping.items())), missing or "keep", errors, format=format, scale=scale,
+            retries=retries, failed_runs=failed_runs,
+        )  # fmt: skip
         return _streamed(found.files, policy, pass_at, name)
     notices: list[Notice] = []
     if found.reader:
@@ -150,12 +163,17 @@ def load(
     parts = parts_of(tables, mapping, notices, scale)
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
     texts = pd.concat([part.labels for part in parts], ignore_index=True)
+    rows = drop_cached(rows, texts, notices)
+    if len(set(sums)) == len(sums):  # A file that is given twice is no retry.
+        rows = one_attempt(rows, retries, notices)
+    texts = texts.loc[rows.index]
     data = Data(tables, mapping, scale)
     refuse_duplicates(rows, texts, parts, data)
     if not found.reader:
         refuse_silent_labels(rows, texts, parts, data)
         notices += judges_as_runs(parts)
-    labels = constant_labels(texts, rows["problem"])
+    rows, texts = drop_replayed(rows, notices), texts.drop(columns=[c for c in texts if is_flag(c)])
+    labels = constant_labels(texts.loc[rows.index], rows["problem"])
     for column in (c for c in texts if c.lower() in TASK_COLUMNS and c not in labels):
         key = "+".join([column, *parts[0].roles["problem"]])
         text = (
@@ -171,6 +189,7 @@ def load(
         text = f"The data set's own rule for missing runs is used: {rule}."
         notices.append(Notice("dataset-rule", text))
     rows = apply_errors(rows, errors, notices)
+    rows = first_runs(treat_failed_runs(rows, failed_runs, notices), notices)
     whole, rows = rows, apply_missing(rows, rule, notices)
     if not rows["outcome"].notna().any():
         what = f"{tables[0].name}: no row has an outcome; --errors fail makes them failures."
@@ -191,6 +210,7 @@ def load(
         entry.get("default_condition"),
     )
     policy = Policy(tuple(sorted(mapping.items())), rule, errors, scorer, pass_at, format, scale)
+    policy = replace(policy, retries=retries, failed_runs=failed_runs)
 
     def built(rows: pd.DataFrame, policy: Policy, **more: Any) -> Outcomes:
         recorded = rows["outcome"].notna()
@@ -200,25 +220,27 @@ def load(
         )
 
     before = None if rows is whole else built(whole, replace(policy, missing="keep"))
-    data = built(rows, policy, notices=list(dict.fromkeys(notices)), before=before)
-    return first_runs(data, notices)
+    return built(rows, policy, notices=list(dict.fromkeys(notices)), before=before)
 
 
 def _streamed(
     files: list[tuple[Path, str | None]], policy: Policy, pass_at: float | None, name: str | None
 ) -> Outcomes:
     """Read a table too large to hold as counts."""
-    if len(files) > 1 or pass_at is not None or policy.missing != "keep" or policy.scale:
+    chosen = pass_at, policy.scale, policy.retries, policy.failed_runs
+    if len(files) > 1 or any(chosen) or policy.missing != "keep":
         what = (
-            "Large tables are read one at a time, as they are: no --pass-at, --missing or --scale."
+            "Large tables are read one at a time, as they are: no --pass-at, --missing, --scale, "
         )
+        what += "--retries or --failed-runs."
         raise refused("large-table", what)
     (path, model), notices = files[0], []
     counted = large.count(path, model, policy.format, dict(policy.columns), notices)
     source = Source(name or path.name, counted.sha256, n_rows=counted.n_rows)
     return Outcomes.from_cells(
-        counted.problems, counted.cells, source=source, policy=policy, notices=notices
-    )
+        counted.problems, counted.cells, source=source, policy=policy, notices=notices,
+        lacking=counted.lacking,
+    )  # fmt: skip
 
 
 def _check_options(chosen: dict[str, str | None], pass_at: float | None) -> None:

@@ -1,12 +1,19 @@
-"""Runs without an outcome, runs that are missing, and runs that one did not stop by chance."""
+"""Runs without an outcome, runs that are missing, and runs whose number outcomes decided."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+
+import numpy as np
 import pandas as pd
 
-from repeval.io.checks import stops_at_first
-from repeval.io.outcomes import KEYS, Outcomes, in_order
+from repeval.io.outcomes import KEYS, in_order
+from repeval.io.planned import lacking_by_system
 from repeval.messages import Notice, refused, some
+
+#: Problems with fewer runs than others that show a rule: of stopping at a pass or a failure, and
+#: of stopping at a difference, which half of all pairs of runs may show by chance (2^-10 < .001).
+FEWEST_SHORT, MORE_SHORT = 5, 10
 
 
 def apply_errors(rows: pd.DataFrame, errors: str, notices: list[Notice]) -> pd.DataFrame:
@@ -40,26 +47,32 @@ def apply_errors(rows: pd.DataFrame, errors: str, notices: list[Notice]) -> pd.D
 def apply_missing(rows: pd.DataFrame, rule: str, notices: list[Notice]) -> pd.DataFrame:
     """Apply ``--missing``.
 
-    A cell (model, condition, problem) is incomplete if it has fewer outcomes than the most rows
-    of any problem of its system, or no row where another system has the problem.
+    A cell (model, condition, problem) is incomplete if it lacks runs that were planned (see
+    `planned.lacking`).
     """
     if rule == "keep":
         return rows
-    cells = rows.groupby(KEYS[:3])["outcome"].agg(["size", "count"]).unstack(fill_value=0)
-    planned = cells["size"].max(axis=1)
-    lacking = cells["count"].rsub(planned, axis=0).T.unstack()
-    lacking = lacking[lacking > 0]
-    if not len(lacking):
+    problems = pd.Index(in_order(rows["problem"]), name="problem")
+    judged = rows["outcome"].notna().to_numpy()
+    counted = dict(lacking_by_system(rows, judged, problems))
+    index = pd.MultiIndex.from_tuples([(*s, p) for s in counted for p in problems], names=KEYS[:3])
+    absent, unjudged = (
+        pd.Series(n, index) for n in np.concatenate(list(counted.values()), axis=1)
+    )  # fmt: skip
+    lacks = absent + unjudged
+    lacks = lacks[lacks > 0]
+    if not len(lacks):
         return rows
     if rule == "error":
+        done = rows[judged].groupby(KEYS[:3]).size().reindex(lacks.index, fill_value=0)
         shown = [
-            f"{model!r}, {condition}, problem {problem!r} lacks {n} of {planned[model, condition]}"
-            for (model, condition, problem), n in lacking.items()
+            f"{model!r}, {condition}, problem {problem!r} lacks {n} of {n + k}"
+            for ((model, condition, problem), n), k in zip(lacks.items(), done, strict=True)
         ]
-        what = f"{lacking.sum():,} runs are missing: {some(shown, sep='; ')}."
+        what = f"{lacks.sum():,} runs are missing: {some(shown, sep='; ')}."
         raise refused("missing-refused", what)
     if rule == "drop-problem":
-        dropped = in_order(lacking.index.get_level_values("problem"))
+        dropped = in_order(lacks.index.get_level_values("problem"))
         share = f"{len(dropped)} of {rows['problem'].nunique()} problems"
         if rows["problem"].nunique() - len(dropped) < 2:
             what = f"--missing drop-problem leaves out {share}, because some system lacks runs of"
@@ -67,34 +80,73 @@ def apply_missing(rows: pd.DataFrame, rule: str, notices: list[Notice]) -> pd.Da
         text = f"Left out because a system lacks runs of them: {share} ({some(dropped, 5)})."
         notices.append(Notice("dropped-problems", text))
         return rows[~rows["problem"].isin(dropped)]
-    notices.append(Notice("filled-runs", f"{lacking.sum():,} missing runs are counted as failed."))
+    notices.append(Notice("filled-runs", f"{lacks.sum():,} missing runs are counted as failed."))
     # A row without outcome takes the place of one of its cell's missing runs.
-    absent = cells["size"].rsub(planned, axis=0).T.unstack()
     filled = absent.index.repeat(absent).to_frame(index=False)
     filled["run"] = [f"missing-{k + 1}" for n in absent for k in range(n)]
     return pd.concat([rows, filled], ignore_index=True).fillna({"outcome": 0.0})
 
 
-def first_runs(data: Outcomes, notices: list[Notice]) -> Outcomes:
-    """Keep first runs only where runs went on until one passed, or failed: these are unbiased."""
-    stopped = []
-    for system in (s for s in data.systems if stops_at_first(data.system(*s))):
-        frame = data.frame[(data.frame[KEYS[:2]] == [*system]).all(axis=1)]
-        runs = frame.groupby("problem")["outcome"]
-        # Labels that are not in the order of the runs do not tell which was the first.
-        if runs.first()[runs.size() > 1].nunique() == 1:
-            stopped.append(system)
-    if not stopped:
-        return data
-    names = some(m if c == "default" else f"{m} / {c}" for m, c in stopped)
-    text = (
-        f"For {names} runs of a problem went on until one passed, or failed, which biases scores. "
-        "Theirs are from first runs only, and their run noise is not identified."
-    )
-    later = data.frame.duplicated(KEYS[:3])
-    later &= pd.MultiIndex.from_frame(data.frame[KEYS[:2]]).isin(stopped)
-    return Outcomes.from_frame(
-        data.frame[~later], data.labels, source=data.source, policy=data.policy,
-        notices=[*dict.fromkeys(notices), Notice("adaptive-stopping", text)], errored=data.errored,
-        before=data.before,
-    )  # fmt: skip
+def first_runs(rows: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
+    """Keep first runs only where outcomes decided whether a problem ran again.
+
+    Whatever decided about the second run, the first one is unbiased.
+    """
+    reasons: dict[str, list[str]] = defaultdict(list)
+    later = np.zeros(len(rows), dtype=bool)
+    problem = pd.factorize(rows["problem"])[0]
+    place = pd.Index(in_order(rows["run"].unique())).get_indexer(rows["run"])
+    for (model, condition), at in rows.groupby(KEYS[:2], sort=False).indices.items():
+        sizes = np.bincount(problem[at])
+        if np.ptp(sizes[sizes > 0]) == 0:
+            continue
+        frame = rows.iloc[at].assign(place=place[at], at=at).sort_values("place", kind="stable")
+        if not (reason := _stopping(frame)):
+            continue
+        reasons[reason].append(model if condition == "default" else f"{model} / {condition}")
+        # A first run is the first that was judged.
+        frame = frame.assign(unjudged=frame["outcome"].isna()).sort_values(
+            "unjudged", kind="stable"
+        )
+        later[frame["at"][frame.duplicated("problem")]] = True
+    for reason, systems in reasons.items():
+        text = (
+            f"For {some(systems)} runs of a problem went on {reason}, which biases what is said "
+            "about runs. Scores are from first runs only, and run noise is not identified."
+        )
+        notices.append(Notice("adaptive-stopping", text))
+    return rows[~later]
+
+
+def _stopping(frame: pd.DataFrame) -> str:
+    """Return what a system's runs, in order, were stopped by; "" if by nothing that shows.
+
+    In none of these may a problem lack a label before its last one: numbers of runs that chance
+    made unequal leave such gaps.
+    """
+    sizes = frame.groupby("problem").size()
+    done = frame[frame["outcome"].notna()]
+    short = sizes.reindex(done["problem"].unique()) < sizes.max()
+    if sizes.max() == 1 or short.sum() < FEWEST_SHORT or not done["outcome"].isin([0, 1]).all():
+        return ""
+    if frame["run"].duplicated().any():
+        places = frame["place"].rank(method="dense").groupby(frame["problem"])
+        if (places.max() > sizes).any():
+            return ""
+    y = done.groupby("problem")["outcome"]
+    n, passes, first, last = (x.reindex(short.index) for x in (
+        y.size(), y.sum(), y.first(), y.last()))  # fmt: skip
+    for one, hits, words in ((1, passes, "until one passed"), (0, n - passes, "until one failed")):
+        stopped = (hits == 1) & (last == one)
+        if (stopped[short]).all() and (stopped | (hits == 0))[~short].all():
+            return words
+    same = (passes == 0) | (passes == n)
+    # All runs but the last agree, and it differs from them.
+    turned = (first != last) & (np.where(last == 1, passes, n - passes) == 1)
+    if short.sum() < MORE_SHORT:
+        return ""
+    if turned[short].all() and (turned | same)[~short].all():
+        return "until one differed"
+    if same.all() and sizes[short.index][short].nunique() > 2:
+        return "only while they agreed (no problem has runs that differ)"
+    return ""

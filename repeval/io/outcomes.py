@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from repeval.io.planned import lacking_by_system
 from repeval.messages import Notice, RepevalError, refused, some
 from repeval.stats.sample import Sample, from_scores
 
@@ -65,6 +66,8 @@ class Policy:
     pass_at: float | None = None
     format: str | None = None
     scale: tuple[float, float] | None = None
+    retries: str | None = None
+    failed_runs: str | None = None
 
 
 @dataclass(frozen=True)
@@ -167,10 +170,12 @@ class Outcomes:
         source: Source,
         policy: Policy,
         notices: Sequence[Notice] = (),
+        lacking: dict[System, np.ndarray],
     ) -> Outcomes:
         """Build outcomes from counts alone: `frame` is empty, and nothing that needs it works.
 
-        `cells` holds each system's positions in `problems`, in any order, and its sample.
+        `cells` holds each system's positions in `problems`, in any order, and its sample;
+        `lacking` how many runs each of `problems` lacks (see `planned.lacking`).
         """
         names = in_order(problems)
         place = pd.Index(names, dtype=object).get_indexer(problems)
@@ -185,7 +190,9 @@ class Outcomes:
             codes, sample = place[cells[system][0]], cells[system][1]
             order = np.argsort(codes)
             found[system] = codes[order], sample.take(order)
+        order = np.argsort(place)
         new.__dict__["_cells"] = found
+        new.__dict__["_lacking"] = {system: lacking[system][order] for system in found}
         return new
 
     def rows(self) -> pd.DataFrame:
@@ -213,6 +220,12 @@ class Outcomes:
     def _planned(self) -> pd.Series:
         rows = pd.concat([self.frame[KEYS], self.errored])
         return rows.groupby(KEYS[:3]).size().groupby(KEYS[:2]).max()
+
+    @functools.cached_property
+    def _lacking(self) -> dict[System, np.ndarray]:
+        rows = pd.concat([self.frame[KEYS], self.errored])
+        judged, problems = np.arange(len(rows)) < len(self.frame), pd.Index(self.problems)
+        return {s: n.sum(axis=0) for s, n in lacking_by_system(rows, judged, problems)}
 
     @property
     def binary(self) -> bool:
@@ -304,10 +317,18 @@ class Outcomes:
             return int(sample.runs.max())
         return int(self._planned[model, condition])
 
+    def lacking(self, model: str, condition: str) -> np.ndarray:
+        """Return how many runs each of `problems` lacks.
+
+        Missing is what was planned and not judged: an error, or a run label that every other
+        problem of the system has, or nearly. Unequal numbers of runs by design are not missing.
+        """
+        self._cell(model, condition)
+        return self._lacking[model, condition]
+
     def missing_runs(self, model: str, condition: str) -> int:
-        """Return how many runs the system lacks for `planned_runs` on every problem."""
-        recorded = int(self.system(model, condition).runs.sum())
-        return self.planned_runs(model, condition) * len(self.problems) - recorded
+        """Return how many runs the system lacks, over all `problems` (see `lacking`)."""
+        return int(self.lacking(model, condition).sum())
 
     def missing_bounds(self, model: str, condition: str) -> tuple[float, float] | None:
         """Return the score if all missing runs had failed, and if all had passed.

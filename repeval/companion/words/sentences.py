@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from repeval.messages import MESSAGES
@@ -231,7 +232,8 @@ def accounting(outcomes: Outcomes) -> str:
     whole = outcomes.before or outcomes
     judged, rates, runs = _cells(whole)
     planned = [whole.planned_runs(*system) for system in runs.columns]
-    lacking = (runs.fillna(0) < planned).any(axis=1)
+    lacks = np.array([whole.lacking(*system) for system in runs.columns]).any(axis=0)
+    lacking = pd.Series(lacks, list(whole.problems)).reindex(runs.index)
     if not lacking.any():
         notes.append("No run is missing.")
     elif lacking.all():

@@ -12,7 +12,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 from repeval.io.files import LARGEST, Columns
 from repeval.io.files import read as read_table
 from repeval.io.parse import number
-from repeval.io.readers.base import Log, Record, choose, digest, parse
+from repeval.io.readers.base import Log, Record, choose, digest, parse, totals
 from repeval.messages import refused
 
 NAME, TITLE = "inspect", "Inspect log"
@@ -30,6 +30,8 @@ SPEC = rb'"eval"\s*:\s*\{\s*"(eval_set_id|eval_id|run_id|created|task)"\s*:'
 ZSTANDARD = 93
 #: What Inspect's own scores are worth, besides the words that tables may hold.
 GRADES = {"P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0}
+#: Metrics that are the mean of a scorer's values.
+MEANS = ("accuracy", "mean")
 #: Newer summaries cut inputs off after 5,120 characters.
 COMPARED = 5000
 GENERATION = ("temperature", "top_p", "top_k", "max_tokens", "reasoning_effort",
@@ -119,16 +121,40 @@ def _log(path: Path, header: dict[str, Any], samples: Iterable[dict], scorer: st
     if not kept and (status == "success" or header.get("results")):
         raise refused("no-samples", f"{path.name} holds totals, but no samples.")
     name = choose((n for _, values in kept for n in values), scorer, path)
+    records = tuple(
+        _record(path, sample, values.get(name), name, status) for sample, values in kept
+    )
     return Log(
         path,
         spec["model"],
-        tuple(_record(path, sample, values.get(name), name, status) for sample, values in kept),
+        records,
         task=spec.get("task") or "",
         attempt=spec.get("task_id") or "",
         created=spec.get("created") or "",
         status="" if status == "success" else status,
         settings={"scorer": name, **_settings(header)},
+        notes=_totals(path, header, name, records),
     )
+
+
+def _totals(
+    path: Path, header: Mapping[str, Any], name: str, records: Sequence[Record]
+) -> tuple[tuple[str, str], ...]:
+    """Hold the header's accuracy or mean, and its number of samples, against the samples."""
+    results, scorer, notes = header.get("results") or {}, name.split("/"), []
+    for score in results.get("scores") or ():
+        # Of a scorer with keys each is a score; other reducers than the mean give other totals.
+        ours = score.get("name") == scorer[-1] and score.get("scorer", scorer[0]) == scorer[0]
+        if ours and score.get("reducer") in (None, "mean"):
+            metrics = score.get("metrics") or {}
+            what = next((key for key in MEANS if key in metrics), "")
+            stated = (metrics.get(what) or {}).get("value")
+            notes += totals(path, what, stated, records)
+    done, read = results.get("completed_samples") or 0, len(records)
+    if done > read:
+        text = f"{path.name} itself says that {done:,} samples were completed, and holds {read:,}."
+        notes.append(("totals-differ", text))
+    return tuple(notes)
 
 
 def _kept(sample: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.parse import number
-from repeval.io.readers.base import Log, Record, choose, digest, parse
+from repeval.io.readers.base import Log, Record, choose, digest, parse, totals
 from repeval.messages import refused
 
 NAME, TITLE = "lm_eval", "lm-evaluation-harness log"
@@ -24,6 +24,9 @@ NAMED = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 #: What a line holds besides metrics; older versions do not list those.
 NO_METRIC = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
              "doc_hash", "prompt_hash", "target_hash"}  # fmt: skip
+
+#: Metrics whose total is the mean over documents.
+MEANS = {"acc", "acc_norm", "exact_match", "em", "pass@1"}
 
 
 def sniff(path: Path, head: bytes) -> bool:
@@ -57,6 +60,9 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         )
         notes.append(("repeats-scored-once", text))
     records = [_record(line, metric) for line in lines if (line["filter"] or "none") == chosen]
+    stated = ((about.get("results") or {}).get(task) or {}).get(f"{metric},{chosen}")
+    if metric in MEANS:
+        notes += totals(path, f"(results_{time}.json) {metric}", stated, records)
     yield Log(
         path, model, tuple(records), task=task, run=time, attempt=time, created=time,
         notes=tuple(notes), settings={"scorer": name, **_settings(about, task)},

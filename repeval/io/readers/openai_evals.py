@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.parse import number
-from repeval.io.readers.base import Log, Record, choose, parse
+from repeval.io.readers.base import Log, Record, choose, parse, totals
 
 NAME, TITLE = "openai_evals", "OpenAI Evals log"
 
@@ -29,6 +29,10 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
     values = [(event["sample_id"], _values(event)) for event in events if event.get("sample_id")]
     name = choose((name for _, found in values for name in found), scorer, path)
     records = [Record(i, "", number(found[name])) for i, found in values if name in found]
+    report = next((event["final_report"] for event in events if "final_report" in event), None)
+    report = report if isinstance(report, dict) else {}
+    what = "accuracy" if name == "match" else name
+    notes = totals(path, what, report.get(what), records)
     judged = {record.problem for record in records}
     unjudged = dict.fromkeys(i for i, _ in values if i not in judged)
     records += [Record(i, "", None, "unscored") for i in unjudged]
@@ -36,7 +40,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         path, ", ".join(spec["completion_fns"]), tuple(records), task=spec.get("eval_name") or "",
         run=spec.get("run_id") or "", attempt=spec.get("run_id") or "",
         created=spec.get("created_at") or "", status="" if whole else "unfinished",
-        settings={"scorer": name},
+        settings={"scorer": name}, notes=notes,
     )  # fmt: skip
 
 

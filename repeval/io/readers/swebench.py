@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from repeval.io.readers.base import Log, Record, parse
 from repeval.messages import refused
@@ -43,7 +44,20 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         if len(ids) != count:
             raise refused("no-samples", f"{path.name} lists {len(ids)} of {count} {key}.")
         records += [Record(instance, "", *worth) for instance in ids]
+    notes += _totals(path.name, report)
     yield Log(
         path, model, tuple(records), run=run if dot else "", notes=tuple(notes),
         status=f"{unrun} not run" if unrun else "", settings={"scorer": "resolved"},
     )  # fmt: skip
+
+
+def _totals(name: str, report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Hold the numbers of instances that were completed and submitted against the sets."""
+    ids = {key: report.get(f"{key}_ids") or () for key in ("resolved", "unresolved")}
+    done = sum(map(len, ids.values()))
+    given = done + sum(len(report.get(key) or ()) for key in ("empty_patch_ids", "error_ids"))
+    for what, read in (("completed", done), ("submitted", given)):
+        stated = report.get(f"{what}_instances")
+        if isinstance(stated, int) and stated != read:
+            text = f"{name} itself says that {stated} instances were {what}, and lists {read}."
+            yield "totals-differ", text
