@@ -24,7 +24,13 @@ from repeval.io.columns import Columns, parse_columns
 from repeval.io.files import read
 from repeval.io.formats import FORMATS, READERS
 from repeval.io.missing import apply_errors, apply_missing, first_runs
-from repeval.io.nonruns import drop_cached, drop_replayed, is_flag, one_attempt, treat_failed_runs
+from repeval.io.nonruns import (
+    cache_flags,
+    drop_cached,
+    drop_replayed,
+    one_attempt,
+    treat_failed_runs,
+)
 from repeval.io.outcomes import KEYS, Outcomes, Policy, Source
 from repeval.io.parse import constant_labels
 from repeval.io.readers import Found, find, merge
@@ -145,7 +151,7 @@ def load(
         return _streamed(found.files, policy, pass_at, name)
     notices: list[Notice] = []
     if found.reader:
-        tables = merge.tables(found, scorer, notices)
+        tables = merge.tables(found, scorer, notices, retries)
     else:
         tables = [frame] if frame else [read(path, model, format) for path, model in found.files]
         notices += [notice for table in tables for notice in table.notices]
@@ -172,7 +178,7 @@ def load(
     if not found.reader:
         refuse_silent_labels(rows, texts, parts, data)
         notices += judges_as_runs(parts)
-    rows, texts = drop_replayed(rows, notices), texts.drop(columns=[c for c in texts if is_flag(c)])
+    rows, texts = drop_replayed(rows, notices), texts.drop(columns=cache_flags(texts))
     labels = constant_labels(texts.loc[rows.index], rows["problem"])
     for column in (c for c in texts if c.lower() in TASK_COLUMNS and c not in labels):
         key = "+".join([column, *parts[0].roles["problem"]])

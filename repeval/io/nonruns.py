@@ -10,7 +10,7 @@ import pandas as pd
 from repeval.io.outcomes import KEYS, System, in_order
 from repeval.messages import Notice, some
 
-__all__ = ["drop_cached", "drop_replayed", "is_flag", "one_attempt", "treat_failed_runs"]
+__all__ = ["cache_flags", "drop_cached", "drop_replayed", "one_attempt", "treat_failed_runs"]
 
 CACHED = {"cached", "from_cache", "is_cached", "cache_hit"}
 HIT, MISS = {"true", "1", "yes", "hit"}, {"false", "0", "no", "miss", "", "nan", "none"}
@@ -18,9 +18,14 @@ HIT, MISS = {"true", "1", "yes", "hit"}, {"false", "0", "no", "miss", "", "nan",
 LEFT_OUT, POINTED_AT = 1e-6, 1e-3
 
 
-def is_flag(column: str) -> bool:
-    """Tell whether a column's name says that it flags answers from a cache."""
-    return column.strip().lower().replace(" ", "_") in CACHED
+def cache_flags(texts: pd.DataFrame) -> list[str]:
+    """Return the columns that say by name and words which answers came from a cache."""
+    named = [c for c in texts if c.strip().lower().replace(" ", "_") in CACHED]
+    return [c for c in named if set(_words(texts[c])) <= HIT | MISS]
+
+
+def _words(column: pd.Series) -> pd.Series:
+    return column.fillna("").str.strip().str.lower()
 
 
 def drop_cached(rows: pd.DataFrame, texts: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
@@ -30,10 +35,8 @@ def drop_cached(rows: pd.DataFrame, texts: pd.DataFrame, notices: list[Notice]) 
     words than yes and no is a label.
     """
     cached = pd.Series(False, rows.index)
-    for column in filter(is_flag, texts):
-        words = texts[column].fillna("").str.strip().str.lower()
-        if set(words) <= HIT | MISS:
-            cached |= words.isin(HIT)
+    for column in cache_flags(texts):
+        cached |= _words(texts[column]).isin(HIT)
     out = rows[cached]
     fresh = pd.MultiIndex.from_frame(rows.loc[~cached, KEYS[:3]])
     only = out[~pd.MultiIndex.from_frame(out[KEYS[:3]]).isin(fresh)]
@@ -119,8 +122,8 @@ def _replays(y: np.ndarray) -> tuple[dict[int, int], int]:
         same = ((first.setdefault(y[:, k].tobytes(), k), k) for k in mixed)
         alike = [(a, b) for a, b in same if a != b]
     else:
-        pairs = ((a, b, seen[:, a] & seen[:, b]) for b in mixed for a in mixed if a < b)
-        alike = [(a, b) for a, b, both in pairs if both.any() and (y[both, a] == y[both, b]).all()]
+        equal = ~((y[:, :, None] != y[:, None]) & seen[:, :, None] & seen[:, None]).any(axis=0)
+        alike = [(a, b) for b in mixed for a in mixed if a < b and equal[a, b]]
     if not alike:
         return {}, 0
     n = seen[:, mixed].sum(axis=1)

@@ -144,7 +144,8 @@ def _totals(
     results, scorer, notes = header.get("results") or {}, name.split("/"), []
     for score in results.get("scores") or ():
         # Of a scorer with keys each is a score; other reducers than the mean give other totals.
-        ours = score.get("name") == scorer[-1] and score.get("scorer", scorer[0]) == scorer[0]
+        named = score.get("name")
+        ours = named == name or (named == scorer[-1] and score.get("scorer") == scorer[0])
         if ours and score.get("reducer") in (None, "mean"):
             metrics = score.get("metrics") or {}
             what = next((key for key in MEANS if key in metrics), "")

@@ -44,7 +44,9 @@ class _Read(NamedTuple):
 _Attempts = dict[tuple[str, str, str], dict[Any, list[_Read]]]
 
 
-def tables(found: Found, scorer: str | None, notices: list[Notice]) -> list[Table]:
+def tables(
+    found: Found, scorer: str | None, notices: list[Notice], retries: str | None = None
+) -> list[Table]:
     """Read logs and put them together.
 
     Copies of a system's log, byte for byte, are left out, unless the format names them different
@@ -60,6 +62,9 @@ def tables(found: Found, scorer: str | None, notices: list[Notice]) -> list[Tabl
         Which of several scorers.
     notices : list of Notice
         What was assumed is added.
+    retries : {None, "last", "best", "first"}
+        Which judged attempt at a run counts, also where one log holds several; None: the latest
+        success, and a run that is twice in a log is refused.
 
     Returns
     -------
@@ -88,15 +93,22 @@ def tables(found: Found, scorer: str | None, notices: list[Notice]) -> list[Tabl
     ran = [one for one in reads if one.log.records]
     if not ran:
         raise refused("no-samples", f"{some(found.roots)}: no log holds a judged run.")
-    _check(ran)
+    _check(ran, retries)
     tasks = {one.log.task for one in ran}
     if len(tasks) > 1 and "" in tasks:
         raise refused("several-formats", f"{some(found.roots)}: not all logs name their task.")
     systems: _Attempts = defaultdict(lambda: defaultdict(list))
     for one in sorted(ran, key=lambda one: (one.log.created, str(one.log.path))):
         systems[one.system][one.log.attempt or id(one)].append(one)
-    counted = [part for attempts in systems.values() for part in _merged(attempts)]
-    said = [*_account(found, reads), *_changed(systems, copies, alike), *_doubts(systems, reads)]
+    counted = [part for attempts in systems.values() for part in _merged(attempts, retries)]
+    which = f"{retries} judged attempt" if retries else "latest success"
+    said = [*_account(found, reads), *_changed(systems, copies, alike, which)]
+    said += _doubts(systems, reads)
+    if (rows := sum(len(one.log.records) for one in ran)) and retries:
+        left = rows - sum(len(part) for _, part in counted)
+        if left:
+            said.append(("retries-chosen", f"Of several attempts at a run the {retries} judged one "
+                         f"counts: {left:,} are left out."))  # fmt: skip
     said += dict.fromkeys(note for one in reads for note in one.log.notes)
     notices += [Notice(code, SURROGATE.sub("?", text)) for code, text in said]
     ids = [(one.log.task, key_text(r.problem) or "") for one, found in counted for r, _ in found]
@@ -126,7 +138,7 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _check(reads: Sequence[_Read]) -> None:
+def _check(reads: Sequence[_Read], retries: str | None) -> None:
     """Refuse several models under one name, ids of two types, and ids of two questions."""
     models: dict[str, dict[str, None]] = defaultdict(dict)
     asked: dict[tuple[str, str], tuple[Record, str]] = {}
@@ -146,7 +158,7 @@ def _check(reads: Sequence[_Read]) -> None:
             if isinstance(first.problem, str) != isinstance(record.problem, str):
                 what = f'The number {text} and the text "{text}" are both problem ids: see {here}.'
                 raise refused("mixed-types", what)
-            if (text, record.run) in runs:
+            if (text, record.run) in runs and not retries:
                 what = f"{log.path.name}: problem {text!r} has run {record.run or '1'} twice."
                 raise refused("duplicate-rows", what)
             runs.add((text, record.run))
@@ -158,19 +170,23 @@ def _check(reads: Sequence[_Read]) -> None:
 
 
 def _merged(
-    attempts: dict[Any, list[_Read]],
+    attempts: dict[Any, list[_Read]], retries: str | None
 ) -> Iterator[tuple[_Read, list[tuple[Record, str]]]]:
     """Yield what counts of each log of a system: records, and the label of each one's run."""
     logs = [one for tries in attempts.values() for one in tries]
     if len(attempts) > 1 and not all(one.name or one.log.run for one in logs):
         raise _twice([tries[-1] for tries in attempts.values()])
     for number, tries in enumerate(attempts.values(), 1):
-        best: dict[tuple[str | None, str], tuple[tuple[bool, bool], _Read, Record]] = {}
+        best: dict[tuple[str | None, str], tuple[tuple[float, ...], _Read, Record]] = {}
         for one in tries:
             for record in one.log.records:
                 key, judged = (key_text(record.problem), record.run), record.value is not None
-                rank = judged and not record.status, judged
-                if key not in best or rank >= best[key][0]:
+                rank = {
+                    None: (judged and not record.status, judged),
+                    "best": (judged, record.value or 0.0),
+                }.get(retries, (judged,))
+                kept = best[key][0] if key in best else (-1,)
+                if rank > kept or (rank == kept and retries != "first"):
                     best[key] = rank, one, record
         prefix = [str(number)] if len(attempts) > 1 else []
         runs: dict[int, list[tuple[Record, str]]] = defaultdict(list)
@@ -230,13 +246,13 @@ def _account(found: Found, reads: Sequence[_Read]) -> Iterator[tuple[str, str]]:
 
 
 def _changed(
-    systems: _Attempts, copies: Sequence[str], alike: Sequence[str]
+    systems: _Attempts, copies: Sequence[str], alike: Sequence[str], which: str
 ) -> Iterator[tuple[str, str]]:
     """Say which logs were put together, and which count once."""
     retried = [model for (*_, model), a in systems.items() if len(a) < sum(map(len, a.values()))]
     numbered = [model for (*_, model), attempts in systems.items() if len(attempts) > 1]
     if retried:
-        text = f"Logs of {some(retried)} are retries and were merged: the latest success of a run"
+        text = f"Logs of {some(retried)} are retries and were merged: the {which} of a run"
         yield "retries-merged", f"{text} counts."
     if numbered:
         text = f"Several logs are runs of {some(numbered)}, numbered by time, else by path."
