@@ -84,8 +84,8 @@ def drop_replayed(rows: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
     """
     out, said = np.zeros(len(rows), dtype=bool), []
     problem, run, y = *_codes(rows, ["problem", "run"]), rows["outcome"].to_numpy(float)
-    for system, at in rows.groupby(KEYS[:2], sort=False).indices.items():
-        at = at[~np.isnan(y[at])]
+    for system, every in rows.groupby(KEYS[:2], sort=False).indices.items():
+        at = every[~np.isnan(y[every])]
         labels = np.unique(run[at])
         if len(labels) < 3 or len(at) < 0.5 * len(labels) * len(np.unique(problem[at])):
             continue
@@ -98,7 +98,7 @@ def drop_replayed(rows: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
             names = names[order]
             pairs = some([f"run {names[b]} equals run {names[a]}" for b, a in replays.items()])
             said.append(f"{_name(system)}: {pairs}, on all problems, of which {varied} vary")
-            out[at] |= np.isin(run[at], labels[order[[*replays]]])
+            out[every] |= np.isin(run[every], labels[order[[*replays]]])
     if not said:
         return rows
     text = f"Replayed answers are no further runs: {out.sum():,} rows are left out ({some(said)})."

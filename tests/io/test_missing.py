@@ -100,3 +100,79 @@ def test_what_a_rule_left_out_comes_with_the_outcomes(tmp_path):
     filled = load(tmp_path / "a.csv", missing="fail")
     assert len(filled.frame) == 48
     assert len(filled.before.frame) == len(rows) - 6
+
+
+def read_back(tmp_path, runs: list[list[int]]):
+    rows = [
+        {"problem": i, "run": r, "outcome": value}
+        for i, found in enumerate(runs) for r, value in enumerate(found)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    return load(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_runs_that_stopped_at_a_difference(tmp_path, stored):
+    """Run noise would come out at 0 where differences are not stored, and too high where they are.
+
+    Of p ~ Beta(1/2, 1/2) the run noise is 1/8.
+    """
+    rng = np.random.default_rng(SEED)
+    y = (rng.random((N, 6)) < rng.beta(0.5, 0.5, (N, 1))).astype(int).tolist()
+    ends = [next((r for r in range(6) if runs[r] != runs[0]), 6) for runs in y]
+    data = read_back(tmp_path, [runs[: n + stored] for runs, n in zip(y, ends, strict=True)])
+    (row,) = analyze(data, n_resamples=50).systems
+    assert (row.within, row.ceiling, row.missing_bounds) == (None, None, None)
+    assert row.mean == np.mean([runs[0] for runs in y])
+    (text,) = [n.text for n in data.notices if n.code == "adaptive-stopping"]
+    assert ("until one differed" if stored else "only while they agreed") in text
+
+
+def test_greedy_runs_of_which_some_are_lost_are_not_taken_for_stopped(tmp_path):
+    rng = np.random.default_rng(SEED)
+    rows = [
+        {"problem": i, "run": r, "outcome": i % 2}
+        for i in range(80) for r in range(6) if r == 0 or rng.random() < 0.7
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    data = load(tmp_path / "a.csv")
+    assert "adaptive-stopping" not in {n.code for n in data.notices}
+    assert data.system("a", "default").runs.max() > 4
+
+
+def test_unequal_runs_by_design_are_not_taken_for_stopped(tmp_path):
+    # 30 problems of two levels and 2 to 5 runs: ten that all end in a difference by chance are
+    # rarer than 2^-10, a table, of 200.
+    rng = np.random.default_rng(SEED)
+    for _ in range(200):
+        runs = [
+            (rng.random(rng.integers(2, 6)) < rng.beta(0.5, 0.5)).astype(int).tolist()
+            for _ in range(30)
+        ]
+        assert "adaptive-stopping" not in {n.code for n in read_back(tmp_path, runs).notices}
+
+
+@pytest.mark.parametrize("rule", [None, "fail", "drop-problem", "error"])
+def test_stopped_runs_lack_none(tmp_path, rule):
+    stopped(1).to_csv(tmp_path / "a.csv", index=False)
+    data = load(tmp_path / "a.csv", missing=rule)
+    assert (data.system("a", "default").runs == 1).all()
+    assert len(data.problems) == N
+    assert data.before is None
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "scores"),
+    [("36_stop_on_pass_rows", "passed", (0.55, 0.625)),
+     ("37_stop_at_disagreement_not_stored", "outcome", None)],
+)  # fmt: skip
+def test_field_files_whose_runs_stopped(shared, name, column, scores):
+    path = shared / f"field/{name}.csv"
+    frame = pd.read_csv(path)
+    first = frame.groupby(["model", frame.columns[1]])[column].first().groupby("model").mean()
+    rows = analyze(load(path), n_resamples=50).systems
+    assert [row.mean for row in rows] == pytest.approx(first.tolist())
+    assert scores is None or first.tolist() == pytest.approx(scores)
+    for row in rows:
+        nothing = row.within, row.icc, row.ceiling, row.ceiling_interval, row.missing_bounds
+        assert nothing == (None,) * 5
