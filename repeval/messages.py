@@ -264,7 +264,7 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "Run what is missing, or use --missing keep, drop-problem or fail."),
     ("nothing-complete", "refused", "Fewer than two problems have all their runs.",
      "Use --missing keep."),
-    ("missing-runs", "warned", "Some problems have fewer runs than the others.",
+    ("missing-runs", "warned", "Some runs were planned and not judged.",
      "Bounds show what they could change; --missing gives other rules."),
     ("dropped-problems", "assumed", "Problems were left out because runs of them are missing.",
      "--missing keep uses problems that lack runs of some system, too."),
@@ -369,7 +369,7 @@ REFUSED, SAID = "**Refused:** nothing was computed.", "**Said:** the data are us
 #: What is to be typed, whose dashes and quotes must stay as they are.
 TYPED = re.compile(
     r"pip install '[^']+'|(?:(?:inspect|promptfoo) [a-z ]+)?--[a-z-]+"
-    r"(?: (?:json|keep|fail|[\d.]*\d|(?:[a-z]+=)?[A-Z]+(?:=[A-Z]+)?)\b)?"
+    r"(?: (?:json|keep|fail|leave-out|last|[\d.]*\d|(?:[a-z]+=)?[A-Z]+(?:=[A-Z]+)?)\b)?"
 )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
@@ -34,8 +32,10 @@ def drop_cached(rows: pd.DataFrame, texts: pd.DataFrame, notices: list[Notice]) 
     Of a problem that has no other answer, the first one stays: it is one run. A column with other
     words than yes and no is a label.
     """
+    if not (flags := cache_flags(texts)):
+        return rows
     cached = pd.Series(False, rows.index)
-    for column in cache_flags(texts):
+    for column in flags:
         cached |= _words(texts[column]).isin(HIT)
     out = rows[cached]
     fresh = pd.MultiIndex.from_frame(rows.loc[~cached, KEYS[:3]])
@@ -91,6 +91,7 @@ def drop_replayed(rows: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
             continue
         table = np.full((problem.max() + 1, len(labels)), np.nan)
         table[problem[at], np.searchsorted(labels, run[at])] = y[at]
+        table = table[~np.isnan(table).all(axis=1)]
         names = rows["run"].to_numpy()[[at[run[at] == label][0] for label in labels]]
         order = pd.Index(names).get_indexer(in_order(names))
         replays, varied = _replays(table[:, order])
@@ -146,24 +147,43 @@ def _replays(y: np.ndarray) -> tuple[dict[int, int], int]:
 
 
 def treat_failed_runs(rows: pd.DataFrame, rule: str | None, notices: list[Notice]) -> pd.DataFrame:
-    """Point at run labels in which everything failed; leave them out if `rule` says so."""
-    found = dict(_failed_labels(rows))
-    if not found:
+    """Point at run labels in which everything failed; leave them out if `rule` says so.
+
+    Of a problem with k passes in n other runs, a further run fails with probability
+    1 - k/(n + 1) if runs are exchangeable: only labels whose failing throughout is rarer than
+    `POINTED_AT` are meant.
+    """
+    model, condition, problem, run = _codes(rows, KEYS)
+    system, cell, key = (
+        pd.factorize((model * (condition.max() + 1) + condition) * (codes.max() + 1) + codes)[0]
+        for codes in (np.zeros(len(rows), dtype=int), problem, run)
+    )
+    y = rows["outcome"].to_numpy(float)
+    judged = ~np.isnan(y)
+    failed = judged & (np.bincount(key[judged], y[judged] > 0, key.max() + 1)[key] == 0)
+    if not failed.any():
         return rows
-    keys = pd.MultiIndex.from_tuples([(*s, run) for s, labels in found.items() for run in labels])
-    dead = pd.MultiIndex.from_frame(rows[["model", "condition", "run"]]).isin(keys)
-    score = [
-        part.groupby(KEYS[:3])["outcome"].mean().groupby(KEYS[:2]).mean()
-        for part in (rows, rows[~dead])
-    ]
+    others, size = judged & ~failed, cell.max() + 1
+    k, n = np.bincount(cell[others], y[others] > 0, size), np.bincount(cell[others], minlength=size)
+    chance = np.bincount(key[failed], np.log1p(-k / (n + 1))[cell[failed]], key.max() + 1)
+    labels = np.bincount(system[np.unique(key, return_index=True)[1]])
+    rare = chance[key] + np.log(labels[system]) <= np.log(POINTED_AT)
+    dead = rare & np.isin(key, key[failed])
+    if not dead.any():
+        return rows
+    models, conditions = (rows[column].to_numpy() for column in KEYS[:2])
     said = []
-    for system, labels in found.items():
-        mine = (rows[KEYS[:2]] == [*system]).all(axis=1)
-        with_them, without = (100 * part[system] for part in score)
+    for one in dict.fromkeys(system[dead].tolist()):
+        mine, out = system == one, (system == one) & dead
+        name = _name((models[mine.argmax()], conditions[mine.argmax()]))
+        names = in_order(rows["run"].to_numpy()[out])
+        with_them, without = (
+            100 * _score(cell[which], y[which]) for which in (mine & judged, mine & judged & ~dead)
+        )
         said.append(
-            f"{_name(system)}: {len(labels)} of {rows.loc[mine, 'run'].nunique()} run labels "
-            f"({some(labels)}) failed on all {rows.loc[mine & dead, 'problem'].nunique()} "
-            f"problems, {with_them:.1f} % with them, {without:.1f} % without"
+            f"{name}: {len(names)} of {labels[one]} run labels ({some(names)}) failed on all "
+            f"{len(np.unique(problem[out]))} problems, {with_them:.1f} % with them, "
+            f"{without:.1f} % without"
         )
     end = (
         f"{dead.sum():,} rows are left out." if rule == "leave-out" else
@@ -174,28 +194,10 @@ def treat_failed_runs(rows: pd.DataFrame, rule: str | None, notices: list[Notice
     return rows[~dead] if rule == "leave-out" else rows
 
 
-def _failed_labels(rows: pd.DataFrame) -> Iterator[tuple[System, list[str]]]:
-    """Yield the systems, and labels of theirs, that failed throughout though others did not.
-
-    Of a problem with k passes in n other runs, a further run fails with probability
-    1 - k/(n + 1) if runs are exchangeable.
-    """
-    judged = rows[rows["outcome"].notna()]
-    system, run = _codes(judged, KEYS[:2]), _codes(judged, ["run"])[0]
-    key = (system[0] * (system[1].max() + 1) + system[1]) * (run.max() + 1) + run
-    dead = np.bincount(key, judged["outcome"] > 0)[key] == 0
-    if not dead.any():
-        return
-    systems = pd.MultiIndex.from_frame(judged[KEYS[:2]])
-    judged = judged.assign(dead=dead)[systems.isin(systems[dead])]
-    for system, frame in judged.groupby(KEYS[:2], sort=False):
-        others = frame[~frame["dead"]]
-        passed = (others["outcome"] > 0).groupby(others["problem"]).agg(["sum", "size"])
-        fails = np.log1p(-passed["sum"] / (passed["size"] + 1))
-        chance = frame[frame["dead"]].set_index("run")["problem"].map(fails).fillna(0.0)
-        chance = chance.groupby("run").sum() + np.log(frame["run"].nunique())
-        if labels := list(in_order(chance.index[chance <= np.log(POINTED_AT)])):
-            yield system, labels
+def _score(cell: np.ndarray, y: np.ndarray) -> float:
+    """Return the mean of problems' means."""
+    n = np.bincount(cell)
+    return float((np.bincount(cell, y)[n > 0] / n[n > 0]).mean())
 
 
 def _codes(rows: pd.DataFrame, columns: list[str]) -> list[np.ndarray]:
