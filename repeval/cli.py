@@ -88,6 +88,14 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         help="runs in which everything failed while others did not (default: keep, and say so)",
     )  # fmt: skip
     _log_options(group)
+    group.add_argument(
+        "--wide", choices=["runs", "models", "conditions"],
+        help="what the columns of a table are that has one for each",
+    )  # fmt: skip
+    group.add_argument(
+        "--names", metavar="PATTERN",
+        help="of the files, such as '{model}_run{run}.csv'; also {condition}, and * for any text",
+    )  # fmt: skip
     group.add_argument("--pass-at", type=float, metavar="T", help="scores from T on are passes")
     group.add_argument(
         "--scale", type=float, nargs=2, metavar=("LOW", "HIGH"),

@@ -45,7 +45,7 @@ def _load(args: argparse.Namespace) -> Outcomes:
         raise RepevalError("bad-option", f"--resamples must be {what}")
     if args.seed < 0:
         raise RepevalError("bad-option", f"--seed must not be negative, not {args.seed}")
-    for option in ("json", "by", "cluster", "condition", "baseline", "candidate", "name"):
+    for option in ("json", "by", "cluster", "condition", "baseline", "candidate", "name", "names"):
         if getattr(args, option, None) == "":
             raise RepevalError("bad-option", f"--{option} is empty")
     if args.jobs < 1:
@@ -56,6 +56,7 @@ def _load(args: argparse.Namespace) -> Outcomes:
         args.data or None, columns=args.columns or None, missing=args.missing, errors=args.errors,
         scorer=args.scorer, pass_at=args.pass_at, format=args.format, scale=args.scale,
         retries=args.retries, failed_runs=args.failed_runs,
+        wide=args.wide, names=args.names,
     )  # fmt: skip
 
 

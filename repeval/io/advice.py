@@ -37,6 +37,7 @@ def parts_of(
     mapping: Mapping[str, str],
     notices: list[Notice],
     scale: Scale | None = None,
+    fixed: Mapping[str, str] | None = None,
 ) -> list[Part]:
     """Read tables by `part_of`; where that needs options, name those that read all of them.
 
@@ -46,19 +47,20 @@ def parts_of(
         What `part_of` raises; of unclear columns and of outcomes outside the scale with the
         options, all that are needed at once, that were tried.
     """
+    fixed = fixed or {}
     for table in tables:
-        _refuse_totals(table, mapping)
+        _refuse_totals(table, {**mapping, **fixed})
     parts: list[Part] = []
     try:
         for table in tables:
-            parts.append(part_of(table, mapping, notices, scale))
+            parts.append(part_of(table, {**mapping, **fixed}, notices, scale))
         return parts
     except RepevalError as error:
         if isinstance(error, Unclear):
             _refuse_uncovered(tables[len(parts)], error.maybe)
         elif error.code != "outcome-range":
             raise
-        data = Data(tables, mapping, scale)
+        data = Data(tables, mapping, scale, fixed)
         what = getattr(error, "what", error.text.removesuffix(MESSAGES[error.code].way_out).strip())
         if ways := data.solutions():
             said = f"{_said(data, ways)}{_judges(tables)}"

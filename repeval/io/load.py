@@ -21,9 +21,12 @@ from repeval.io.advice import (
 )
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import Columns, parse_columns
+from repeval.io.counts import counted
 from repeval.io.files import read
 from repeval.io.formats import FORMATS, READERS
+from repeval.io.layouts import WIDE, arranged
 from repeval.io.missing import apply_errors, apply_missing, first_runs
+from repeval.io.names import Read, named
 from repeval.io.nonruns import (
     cache_flags,
     drop_cached,
@@ -46,6 +49,7 @@ CHOICES = {
     "format": (None, *FORMATS, *READERS),
     "retries": (None, "last", "best", "first"),
     "failed-runs": (None, "keep", "leave-out"),
+    "wide": (None, *WIDE),
 }
 
 
@@ -62,6 +66,8 @@ def load(
     scale: tuple[float, float] | None = None,
     retries: str | None = None,
     failed_runs: str | None = None,
+    wide: str | None = None,
+    names: str | None = None,
 ) -> Outcomes:
     """Read outcomes of repeated runs.
 
@@ -97,6 +103,10 @@ def load(
     failed_runs : {None, "keep", "leave-out"}
         Run labels in which everything failed while other runs did not, which the notice
         "failed-runs" points at: use them, or leave them out as never run.
+    wide : {None, "runs", "models", "conditions"}
+        What the columns of a table stand for that has one for each run, model or condition.
+    names : str, optional
+        Pattern of the files' names, such as ``{model}_run{run}.csv``, also with ``{condition}``.
 
     Returns
     -------
@@ -128,8 +138,8 @@ def load(
     """
     mapping = parse_columns(columns)
     chosen = {"missing": missing, "errors": errors, "format": format, "retries": retries}
-    _check_options({**chosen, "failed-runs": failed_runs}, pass_at)
-    for option, text in {"scorer": scorer, "name": name}.items():
+    _check_options({**chosen, "failed-runs": failed_runs, "wide": wide}, pass_at)
+    for option, text in {"scorer": scorer, "name": name, "names": names}.items():
         if not isinstance(text, str | None):
             raise RepevalError("bad-option", f"{option} must be text, not {text!r}.")
     scale = _checked_scale(scale)
@@ -144,6 +154,10 @@ def load(
     if scorer is not None and not found.reader:
         raise refused("scorer-not-used", f"--scorer {scorer} is for logs with several scorers.")
     if not found.reader and any(large.is_large(path, format) for path, _ in found.files):
+        if wide or names:
+            raise refused(
+                "large-table", "Large tables are read as they are: no --wide, no --names."
+            )
         policy = Policy(
             tuple(sorted(mapping.items())), missing or "keep", errors, format=format, scale=scale,
             retries=retries, failed_runs=failed_runs,
@@ -151,6 +165,8 @@ def load(
         return _streamed(found.files, policy, pass_at, name)
     notices: list[Notice] = []
     if found.reader:
+        if wide or names:
+            raise refused("not-wide", "--wide and --names are for tables, not for logs.")
         tables = merge.tables(found, scorer, notices, retries)
     else:
         tables = [frame] if frame else [read(path, model, format) for path, model in found.files]
@@ -166,14 +182,33 @@ def load(
         registry.check(registered, sha256)
         mapping = mapping or registry.fitting_columns(registered, tables[0].columns)
     entry = registered or registry.by_sha256(sha256) or {}
-    parts = parts_of(tables, mapping, notices, scale)
+    reads = [Read(table, mapping) for table in tables]
+    if not found.reader:
+        reads = [arranged(read, wide, notices) for read in reads]
+        if not frame:
+            reads = named(reads, [path for path, _ in found.files], names, notices)
+    policy = Policy(
+        tuple(sorted(mapping.items())), missing or "keep", errors, scorer, pass_at, format, scale,
+        retries, failed_runs, wide, names,
+    )  # fmt: skip
+    if any(read.counts for read in reads):
+        if pass_at is not None or missing not in (None, "keep"):
+            what = "A table of counts is read as it is: no --pass-at, no --missing."
+            raise refused("counts-only", what)
+        n_rows = sum(len(table.rows) for table in tables)
+        source = Source(name or some(dict.fromkeys(t.name for t in tables)), sha256, n_rows=n_rows)
+        return counted(reads, notices, source=source, policy=policy)
+    tables = [read.table for read in reads]
+    # What layouts and names say of columns is not typed, and the same for all tables.
+    fixed = {role: c for role, c in reads[0].mapping.items() if mapping.get(role) != c}
+    parts = parts_of(tables, mapping, notices, scale, fixed)
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
     texts = pd.concat([part.labels for part in parts], ignore_index=True)
     rows = drop_cached(rows, texts, notices)
     if len(set(sums)) == len(sums):  # A file that is given twice is no retry.
         rows = one_attempt(rows, retries, notices)
     texts = texts.loc[rows.index]
-    data = Data(tables, mapping, scale)
+    data = Data(tables, mapping, scale, fixed)
     refuse_duplicates(rows, texts, parts, data)
     if not found.reader:
         refuse_silent_labels(rows, texts, parts, data)
@@ -215,8 +250,7 @@ def load(
         tuple(entry.get("excluded_systems", ())),
         entry.get("default_condition"),
     )
-    policy = Policy(tuple(sorted(mapping.items())), rule, errors, scorer, pass_at, format, scale)
-    policy = replace(policy, retries=retries, failed_runs=failed_runs)
+    policy = replace(policy, missing=rule)
 
     def built(rows: pd.DataFrame, policy: Policy, **more: Any) -> Outcomes:
         recorded = rows["outcome"].notna()

@@ -68,6 +68,8 @@ class Policy:
     scale: tuple[float, float] | None = None
     retries: str | None = None
     failed_runs: str | None = None
+    wide: str | None = None
+    names: str | None = None
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,8 @@ class Outcomes:
         source: Source,
         policy: Policy,
         notices: Sequence[Notice] = (),
-        lacking: dict[System, np.ndarray],
+        lacking: dict[System, np.ndarray] | None = None,
+        labels: pd.DataFrame | None = None,
     ) -> Outcomes:
         """Build outcomes from counts alone: `frame` is empty, and nothing that needs it works.
 
@@ -181,7 +184,8 @@ class Outcomes:
         place = pd.Index(names, dtype=object).get_indexer(problems)
         models, conditions = (in_order(s[i] for s in cells) for i in (0, 1))
         empty = pd.DataFrame(columns=[*KEYS, "outcome"], dtype=object)
-        labels = pd.DataFrame(index=pd.Index(names, dtype=object, name="problem"))
+        index = pd.Index(names, dtype=object, name="problem")
+        labels = pd.DataFrame(index=index) if labels is None else labels.reindex(index)
         new = cls(
             models, conditions, names, empty, labels, source, policy, tuple(notices), empty[KEYS]
         )  # fmt: skip
@@ -192,15 +196,23 @@ class Outcomes:
             found[system] = codes[order], sample.take(order)
         order = np.argsort(place)
         new.__dict__["_cells"] = found
-        new.__dict__["_lacking"] = {system: lacking[system][order] for system in found}
+        none = np.zeros(len(names), dtype=int)
+        new.__dict__["_lacking"] = {
+            system: none if lacking is None else lacking[system][order] for system in found
+        }
         return new
 
     def rows(self) -> pd.DataFrame:
-        """Return `frame`, which large tables do not have."""
+        """Return `frame`, which large tables and counts do not have."""
         if self.frame.empty:
-            what = f"{self.source.name}: single rows and labels are needed."
-            raise refused("large-table", what)
+            what = f"{self.source.name}: single rows are needed."
+            raise refused("counts-only" if self._counted else "large-table", what)
         return self.frame
+
+    @property
+    def _counted(self) -> bool:
+        """Whether a counts table was read, which has no single runs."""
+        return any(notice.code == "counts-read" for notice in self.notices)
 
     @functools.cached_property
     def _cells(self) -> dict[System, tuple[np.ndarray, Sample]]:
@@ -357,7 +369,8 @@ class Outcomes:
 
     def split_by(self, column: str) -> dict[str, Outcomes]:
         """Split by a label, in order of appearance along `problems`; "" where there is none."""
-        self.rows()
+        if not self._counted:
+            self.rows()
         if column not in self.labels:
             known = ", ".join(self.labels.columns) or "none"
             what = f"There is no label column {column!r}. Label columns: {known}."
@@ -406,7 +419,9 @@ class Outcomes:
         return tuple(self.problems[i] for i in codes)
 
     def _subset(self, **names: Sequence[str]) -> Outcomes:
-        """Keep the rows whose keys are among the names."""
+        """Keep the rows, or the counts, whose keys are among the names."""
+        if self.frame.empty and self._counted:
+            return self._subset_of_counts(**names)
         frame, errored = (
             table[table[list(names)].isin(names).all(axis=1)]
             for table in (self.rows(), self.errored)
@@ -420,3 +435,18 @@ class Outcomes:
             errored=errored,
             before=self.before and self.before._subset(**names),
         )
+
+    def _subset_of_counts(self, **names: Sequence[str]) -> Outcomes:
+        keep = pd.Index(self.problems).isin(names.get("problem", self.problems))
+        cells = {}
+        for system, (codes, sample) in self._cells.items():
+            inside = keep[codes]
+            fits = [s in names.get(key, [s]) for key, s in zip(KEYS, system, strict=False)]
+            if inside.any() and all(fits):
+                cells[system] = codes[inside], sample.take(inside)
+        used = np.unique(np.concatenate([codes for codes, _ in cells.values()]))
+        cells = {s: (np.searchsorted(used, codes), sample) for s, (codes, sample) in cells.items()}
+        return Outcomes.from_cells(
+            self._names(used), cells, source=self.source, policy=self.policy,
+            notices=self.notices, labels=self.labels,
+        )  # fmt: skip

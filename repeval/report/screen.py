@@ -25,7 +25,10 @@ WIDTH = 80
 SHOWN = 8
 NAME = 26
 #: Notices on which logs count: they stand at the head.
-READ = ("logs-read", "copies-dropped", "retries-merged", "runs-numbered")
+READ = (
+    "logs-read", "copies-dropped", "retries-merged", "runs-numbered", "names-read", "wide-read",
+    "counts-read",
+)  # fmt: skip
 
 
 @dataclass

@@ -1,0 +1,163 @@
+"""Tables of counts: runs and passes, or runs, sums and sums of squares, of every problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from repeval.io.columns import resolve
+from repeval.io.files import Table, rows_text
+from repeval.io.names import Read
+from repeval.io.outcomes import KEYS, Outcomes
+from repeval.io.parse import constant_labels, number, part_of
+from repeval.messages import Notice, RepevalError, refused
+from repeval.stats.sample import Sample, from_counts, from_scores
+
+__all__ = ["counted", "counts_of"]
+
+#: Names without case and signs.
+RUNS = {"runs", "trials", "n", "nsamples", "numsamples", "nruns", "numruns", "ntrials", "numtrials"}
+PASSES = {"passes", "c", "ncorrect", "numcorrect", "correct", "npasses", "numpasses"}
+TOTAL, SQUARES = {"total"}, {"totalsq"}
+
+#: Sums of written decimals differ from those of the scores by rounding.
+ROUNDING = 1e-6
+
+
+def counts_of(table: Table, mapping: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns of runs and passes, or runs, total and total_sq; () if it has none."""
+    if "outcome" in mapping or mapping.get("run"):
+        return ()
+    used = {part.strip() for column in mapping.values() for part in column.split("+")}
+    found: list[list[str]] = [
+        [c for c in table.columns if c not in used and re.sub(r"[\W_]", "", c).lower() in names]
+        for names in (RUNS, PASSES, TOTAL, SQUARES)
+    ]
+    runs, passes, total, squares = found
+    if len(runs) != 1:
+        return ()
+    if len(total) == len(squares) == 1 and not passes:
+        return runs[0], total[0], squares[0]
+    if len(passes) != 1 or _has_run(table):
+        return ()
+    (n,), (c,) = runs, passes
+    if c.lower() == "correct":
+        # A verdict has the same name: only more than one pass in a row surely is a count.
+        values = np.array([number(value) for value in table.columns[c]])
+        if not (values[np.isfinite(values)] > 1).any():
+            return ()
+    return n, c
+
+
+def _has_run(table: Table) -> bool:
+    aside = {"model": "", "condition": "", "problem": " ", "outcome": "  "}
+    try:
+        return "run" in resolve([*table.columns, " ", "  "], aside, table.name, [])
+    except RepevalError:
+        return True
+
+
+def counted(reads: Sequence[Read], notices: list[Notice], **more: Any) -> Outcomes:
+    """Return the outcomes that counts tables stand for.
+
+    Their single runs are not known. Scores have the mean and variance that the table gives, and
+    else the shape of `_spread`: what goes by mean and variance is exact.
+    """
+    for read in reads:
+        if not read.counts:
+            raise refused("mixed-layouts", f"{read.table.name} has no counts, others do.")
+    found: list[Notice] = []
+    tallies = [_tally(read) for read in reads]
+    parts = [part_of(read.table, read.mapping, found) for read in reads]
+    # The outcome is the layout's own, and rows of counts are no runs.
+    found = [n for n in found if n.code != "no-run-column" and "outcome is read" not in n.text]
+    rows = pd.concat([part.rows for part in parts], ignore_index=True)
+    texts = pd.concat([part.labels for part in parts], ignore_index=True)
+    numbers = np.concatenate([read.table.rows for read in reads])
+    names = np.repeat([read.table.name for read in reads], [len(part.rows) for part in parts])
+    if (again := rows.duplicated(KEYS)).any():
+        second = int(again.idxmax())
+        first = int((rows[KEYS] == rows.loc[second, KEYS]).all(axis=1).idxmax())
+        model, _, problem, _ = rows.loc[second, KEYS]
+        what = (
+            f"{names[second]}: row {numbers[second]} counts the same model, condition and problem"
+        )
+        what += f" as row {numbers[first]}" + f" of {names[first]}" * (
+            names[first] != names[second]
+        )
+        raise refused("duplicate-counts", f"{what} ({model!r}, problem {problem!r}).")
+    tally = pd.DataFrame(np.concatenate(tallies), columns=["runs", "total", "squares"])
+    keys = rows[KEYS[:3]]
+    sums = tally.groupby([keys[key] for key in KEYS[:3]], sort=False).sum().reset_index()
+    binary = bool(np.allclose(sums["total"], sums["squares"], rtol=0, atol=ROUNDING))
+    problems = list(dict.fromkeys(sums["problem"]))
+    if len(problems) < 2:
+        what = f"{reads[0].table.name}: there is only one problem ({problems[0]!r})."
+        raise refused("one-problem", what)
+    place = pd.Index(problems, dtype=object)
+    cells = {
+        system: (place.get_indexer(group["problem"]), _sample(group, binary))
+        for system, group in sums.groupby(KEYS[:2], sort=False)
+    }
+    labels = constant_labels(texts.drop(columns=[c for r in reads for c in r.counts if c in texts]),
+                             rows["problem"])  # fmt: skip
+    notices = list(dict.fromkeys([*notices, *found]))
+    return Outcomes.from_cells(problems, cells, labels=labels, notices=notices, **more)
+
+
+def _tally(read: Read) -> np.ndarray:
+    """Return runs, sum and sum of squares of every row; bad ones are refused with their numbers."""
+    table = read.table
+    values = [np.array([number(v) for v in table.columns[c]]) for c in read.counts]
+    runs, total = values[:2]
+    squares = values[2] if len(values) == 3 else total
+
+    def refuse(bad: np.ndarray, column: str, what: str) -> None:
+        if bad.any():
+            at = np.flatnonzero(bad)
+            where = f"{rows_text(table.rows, at)} ({str(table.columns[column][at[0]])[:40]!r})"
+            raise refused("bad-counts", f"{table.name}: column {column} {what} in {where}.")
+
+    for column, value in zip(read.counts, values, strict=True):
+        whole = column == read.counts[0] or len(values) == 2
+        bad = ~np.isfinite(value)
+        bad |= ~bad & (value != np.rint(value)) if whole else False
+        refuse(bad, column, f"is no {'whole ' * whole}number")
+    refuse(runs < 1, read.counts[0], "is below 1")
+    refuse((total < 0) | (total > runs), read.counts[1], "is not between 0 and the runs")
+    if len(values) == 3:
+        least, most = total**2 / runs, np.floor(total) + (total - np.floor(total)) ** 2
+        beyond = (squares < least - ROUNDING) | (squares > most + ROUNDING)
+        refuse(beyond, read.counts[2], "cannot be the sum of squares of such scores")
+    return np.stack([runs, total, squares], axis=1)
+
+
+def _sample(group: pd.DataFrame, binary: bool) -> Sample:
+    runs = group["runs"].to_numpy(np.int64)
+    if binary:
+        return from_counts(np.rint(group["total"]).astype(np.int64), runs)
+    scores = np.full((len(runs), runs.max()), np.nan)
+    for row, (n, total, squares) in zip(
+        scores, zip(runs, group["total"], group["squares"], strict=True), strict=True
+    ):
+        row[:n] = _spread(int(n), float(total), float(squares))
+    return from_scores(scores)
+
+
+def _spread(n: int, total: float, squares: float) -> np.ndarray:
+    """Return n scores in [0, 1] of a given sum and sum of squares.
+
+    Between all equal and as far apart as the sum allows (ones, one fraction, zeros), so within
+    [0, 1]: x = m + t (far − m), with t² the share of the largest sum of squares about the mean m.
+    """
+    far = np.clip(total - np.arange(n), 0.0, 1.0)
+    mean = total / n
+    largest = ((far - mean) ** 2).sum()
+    if largest == 0:
+        return far
+    share = np.clip((squares - total * mean) / largest, 0.0, 1.0)
+    return np.clip(mean + np.sqrt(share) * (far - mean), 0.0, 1.0)
