@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import resolve
 from repeval.io.files import Table, rows_text
 from repeval.io.names import Read
@@ -47,8 +48,12 @@ def counts_of(table: Table, mapping: Mapping[str, str]) -> tuple[str, ...]:
     (n,), (c,) = runs, passes
     if c.lower() == "correct":
         # A verdict has the same name: only more than one pass in a row surely is a count.
-        values = np.array([number(value) for value in table.columns[c]])
-        if not (values[np.isfinite(values)] > 1).any():
+        k, r = (np.array([number(value) for value in table.columns[name]]) for name in (c, n))
+        if not (k[np.isfinite(k)] > 1).any():
+            if (r > 1).all() and (r == np.rint(r)).all():
+                what = f"{table.name}: {c} could be passes in {n} runs, or the verdict of one"
+                way = f"Type --columns outcome={c} if each row is one run"
+                raise RepevalError("doubtful-layout", f"{what}. {way}; else call it passes.")
             return ()
     return n, c
 
@@ -89,7 +94,15 @@ def counted(reads: Sequence[Read], notices: list[Notice], **more: Any) -> Outcom
         what += f" as row {numbers[first]}" + f" of {names[first]}" * (
             names[first] != names[second]
         )
-        raise refused("duplicate-counts", f"{what} ({model!r}, problem {problem!r}).")
+        what += f" ({model!r}, problem {problem!r})."
+        tells = [c for c in texts if not rows[KEYS].assign(label=texts[c]).duplicated().any()]
+        if column := next(iter(tells), None):
+            key = "+".join([column, *parts[0].roles["problem"]])
+            role = "condition" if "model" in parts[0].roles else "model"
+            way = f"problem={key}" if column.lower() in TASK_COLUMNS else f"{role}={column}"
+            what += f" Column {column} tells them apart: --columns {way}."
+            raise RepevalError("duplicate-counts", what)
+        raise refused("duplicate-counts", what)
     tally = pd.DataFrame(np.concatenate(tallies), columns=["runs", "total", "squares"])
     keys = rows[KEYS[:3]]
     sums = tally.groupby([keys[key] for key in KEYS[:3]], sort=False).sum().reset_index()

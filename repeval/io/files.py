@@ -189,7 +189,8 @@ def _decode(data: bytes, name: str) -> tuple[str, list[Notice]]:
 
 def rows_text(rows: Sequence[int], at: Sequence[int]) -> str:
     """Write the row numbers at some positions: ``row 7``, ``rows 3, 4 and 9 more``."""
-    return f"row{'s' * (len(at) > 1)} {some([rows[i] for i in at], 5)}"
+    numbers = dict.fromkeys(rows[i] for i in at)
+    return f"row{'s' * (len(numbers) > 1)} {some(numbers, 5)}"
 
 
 def csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -9,12 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import resolve
 from repeval.io.counts import counts_of
 from repeval.io.files import Table
 from repeval.io.names import RUN_WORD, Read
 from repeval.io.outcomes import KEYS
-from repeval.io.parse import number, part_of
+from repeval.io.parse import key_text, number, part_of
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = ["WIDE", "arranged"]
@@ -103,7 +104,9 @@ def _refuse(read: Read, kinds: Sequence[str], what: str) -> None:
         if not rows.duplicated(KEYS).any():
             ways.append(f"--wide {kind}")
     if ways:
-        raise RepevalError("doubtful-layout", f"{what}. Type {' or '.join(ways)}.")
+        way = f"Type {', '.join(ways[:-1])}{' or ' * (len(ways) > 1)}{ways[-1]}"
+        only = "if one of them is the outcome of its row: --columns outcome=COLUMN"
+        raise RepevalError("doubtful-layout", f"{what}. {way}; {only}.")
 
 
 def _run_columns(table: Table, mapping: Mapping[str, str], asked: bool) -> list[str]:
@@ -176,20 +179,20 @@ def _stacked(read: Read, columns: list[str], wide: str, notices: list[Notice]) -
         outcome[:, j] = table.columns[column]
     long = {column: np.repeat(table.columns[column], m) for column in rest}
     values = {r: np.tile(np.array(labels, dtype=object), n) for r, labels in added.items()}
-    values["outcome"] = outcome.ravel()
     keys = _keys(table, rest, read.mapping, added)
     mapping = {**read.mapping, **keys}
     if "run" not in added and "run" not in roles:
         mapping.setdefault("run", "")
-    empty = np.array([np.isnan(number(v)) for v in pd.unique(values["outcome"])])
-    if empty.any() and "status" not in mapping:
+    none = np.array([np.isnan(number(value)) for value in outcome.ravel()])
+    if none.any() and "status" not in mapping:
         # A field that was left blank is a run that has no outcome.
-        none = np.array([np.isnan(number(value)) for value in values["outcome"]])
         values["status"] = np.where(none, "error", "").astype(object)
+    # Messages on outcomes name their column.
+    shown = f"{columns[0]} to {columns[-1]}" if m > 3 else ", ".join(columns)
+    long[shown], mapping["outcome"] = outcome.ravel(), shown
     for r, column in values.items():
         name = r if r not in long else f"{r} of the column"
         long[name], mapping[r] = column, name
-    shown = f"{columns[0]} to {columns[-1]}" if m > 3 else ", ".join(columns)
     shown += "".join(f"; {role} in column {column}" for role, column in keys.items())
     what = " and ".join(f"{r}s" for r in ("model", "condition", "run") if r in added)
     notices.append(Notice("wide-read", f"{m} columns of {table.name} as {what}: {shown}."))
@@ -221,7 +224,10 @@ def _counted(read: Read, counts: tuple[str, ...], notices: list[Notice]) -> Read
     what = ("runs", "passes") if len(counts) == 2 else ("runs", "sums", "sums of squares")
     said = zip((*what, *keys), (*counts, *keys.values()), strict=True)
     text = ", ".join(f"{a} in column {b}" for a, b in said)
-    notices.append(Notice("counts-read", f"{table.name} as counts: {text}."))
+    text = f"{table.name} as counts: {text}."
+    if len(counts) > 2:
+        text += " Where single scores are drawn, others of the same mean and variance stand in."
+    notices.append(Notice("counts-read", text))
     columns = {column: table.columns[column] for column in rest} | {name: rate}
     columns |= {column: table.columns[column] for column in counts}
     return read._replace(table=replace(table, columns=columns), mapping=mapping, counts=counts)
@@ -245,7 +251,25 @@ def _keys(
             names = free
         if len(names) == 1:
             found[role] = names[0]
+    if not {"problem"} & {*roles, *mapping, *found}:
+        _refuse_problem(table, rest, {**roles, **{r: (c,) for r, c in found.items()}})
     return found
+
+
+def _refuse_problem(table: Table, rest: Sequence[str], roles: Mapping) -> None:
+    """Refuse a table whose problem is not told, with the columns that tell rows apart."""
+    system = [column for parts in roles.values() for column in parts]
+    free = [c for c in rest if c not in system and all(map(key_text, table.columns[c]))]
+    free = [c for c in free if not _is_key(c, "model")]
+    likely = [c for c in free if _is_key(c, "problem")] or free
+    ways = [c for c in likely if _unique(table, [*system, c])]
+    # Ids that repeat across tasks: the task comes first.
+    pairs = [(a, b) for a in likely if a.lower() in TASK_COLUMNS for b in likely if b != a]
+    ways = ways or ["+".join(pair) for pair in pairs if _unique(table, [*system, *pair])]
+    if ways:
+        typed = " or ".join(f"--columns problem={way}" for way in ways[:3])
+        what = f"{table.name}: no column is surely the problem. Type {typed}."
+        raise RepevalError("doubtful-column", what)
 
 
 def _is_key(column: str, role: str) -> bool:

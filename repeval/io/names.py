@@ -101,7 +101,11 @@ def _numbered(reads: list[Read], paths: Sequence[Path], notices: list[Notice]) -
         if _distinct(group):
             continue
         pattern = _pattern([paths[i] for i in found]) or "{model}"
-        labels = [(_fields(paths[i], pattern) or {}).get("run") for i in found]
+        fields = [_fields(paths[i], pattern) or {} for i in found]
+        if "{run}" in pattern and len(models := {f.get("model") for f in fields}) > 1:
+            what = f"by their names {pattern}, its files hold {some(sorted(map(str, models)))}"
+            raise refused("several-models", f"{model}: {what}.")
+        labels = [f.get("run") for f in fields]
         if None in labels or len(set(labels)) < len(found):
             if len({read.table.sha256 for read in group}) < len(group):
                 what = f"Files of {model} are identical ({some([paths[i].name for i in found])})."

@@ -446,7 +446,5 @@ class Outcomes:
                 cells[system] = codes[inside], sample.take(inside)
         used = np.unique(np.concatenate([codes for codes, _ in cells.values()]))
         cells = {s: (np.searchsorted(used, codes), sample) for s, (codes, sample) in cells.items()}
-        return Outcomes.from_cells(
-            self._names(used), cells, source=self.source, policy=self.policy,
-            notices=self.notices, labels=self.labels,
-        )  # fmt: skip
+        about = {"source": self.source, "policy": self.policy, "notices": self.notices}
+        return Outcomes.from_cells(self._names(used), cells, labels=self.labels, **about)

@@ -167,6 +167,7 @@ def test_messages_have_the_rows_of_the_file(write):
     error = refusal(write("w.csv", text), wide="runs")
     assert error.code == "outcome-unreadable"
     assert "row 5 ('broken')" in error.text
+    assert "column run_1, run_2" in error.text
     error = refusal(write("w.csv", "problem,run_1,run_2\na,1,0\nb,1,0\n\na,1,1\n"))
     assert error.code in ("duplicate-rows", "no-run-column")
     assert "row 5" in error.text
@@ -228,8 +229,31 @@ def test_counts_are_the_runs_that_they_count(tmp_path_factory, n, k, data):
 
 
 def test_a_column_of_verdicts_beside_a_number_is_no_count(write):
-    text = "model,problem,n,correct\nm,a,3,1\nm,b,7,0\n"
+    text = "model,problem,n,correct\nm,a,1,1\nm,b,7,0\n"
     assert "counts-read" not in codes(load(write("w.csv", text)))
+    # Rare passes of several runs look the same.
+    path = write("w.csv", "model,problem,n,correct\nm,a,3,1\nm,b,7,0\n")
+    error = refusal(path)
+    assert error.code == "doubtful-layout"
+    assert "--columns outcome=correct" in error.text
+    assert load(path, columns="outcome=correct").system("m", "default").runs.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("name,topic,run_1,run_2\na,x,1,0\nb,y,1,1\nc,y,0,1\n", "problem=name"),
+        ("task,id,n,c\nA,1,3,2\nA,2,3,1\nB,1,3,0\nB,2,3,3\n", "problem=task+id"),
+        ("variant,test,n,c\nA,1,3,2\nA,2,3,1\nB,1,3,0\nB,2,3,3\n", "model=variant"),
+        ("model,mode,test,n,c\nm,A,1,3,2\nm,A,2,3,1\nm,B,1,3,0\nm,B,2,3,3\n", "condition=mode"),
+    ],
+)
+def test_columns_that_are_not_known_are_refused_with_a_way_that_works(write, text, way):
+    path = write("w.csv", text)
+    error = refusal(path)
+    assert f"--columns {way}" in error.text
+    assert error.text.count("--columns") == 1
+    assert len(load(path, columns=way).problems) >= 2
 
 
 def test_totals_of_scores_give_the_components_of_the_scores(write):
@@ -237,6 +261,7 @@ def test_totals_of_scores_give_the_components_of_the_scores(write):
     table = pd.DataFrame({"model": "m", "problem": range(9), "runs": 5, "total": y.sum(axis=1),
                           "total_sq": (y**2).sum(axis=1)})  # fmt: skip
     data = load(write("t.csv", table.to_csv(index=False)))
+    assert "stand in" in next(n.text for n in data.notices if n.code == "counts-read")
     got, want = repeval.components(data.system("m", "default")), repeval.components(y)
     for name in ("mean", "within", "between", "icc", "ceiling"):
         # A sum of squares minus a squared sum loses a few digits.

@@ -180,6 +180,13 @@ def test_one_name_for_several_files_makes_runs(files):
     assert sorted(data.frame["run"].unique()) == ["5", "9"]
 
 
+def test_one_name_for_a_folder_is_for_one_model(files):
+    folder = files("a_run1.csv", "a_run2.csv", "b_run1.csv")[0].parent
+    assert refusal(f"m={folder}").code == "several-models"
+    (folder / "b_run1.csv").unlink()
+    assert load(f"m={folder}").system("m", "default").runs.tolist() == [2] * 6
+
+
 def test_one_name_for_parts_makes_no_runs(files):
     paths = files("x.csv") + files("y.csv", start=6)
     assert load([f"m={path}" for path in paths]).system("m", "default").runs.tolist() == [1] * 12
