@@ -37,7 +37,7 @@ def parts_of(
     mapping: Mapping[str, str],
     notices: list[Notice],
     scale: Scale | None = None,
-    fixed: Mapping[str, str] | None = None,
+    fixed: Sequence[Mapping[str, str]] = (),
 ) -> list[Part]:
     """Read tables by `part_of`; where that needs options, name those that read all of them.
 
@@ -47,20 +47,20 @@ def parts_of(
         What `part_of` raises; of unclear columns and of outcomes outside the scale with the
         options, all that are needed at once, that were tried.
     """
-    fixed = fixed or {}
-    for table in tables:
-        _refuse_totals(table, {**mapping, **fixed})
+    own = [{**mapping, **each} for each in fixed] or [mapping] * len(tables)
+    for table, roles in zip(tables, own, strict=True):
+        _refuse_totals(table, roles)
     parts: list[Part] = []
     try:
-        for table in tables:
-            parts.append(part_of(table, {**mapping, **fixed}, notices, scale))
+        for table, roles in zip(tables, own, strict=True):
+            parts.append(part_of(table, roles, notices, scale))
         return parts
     except RepevalError as error:
         if isinstance(error, Unclear):
             _refuse_uncovered(tables[len(parts)], error.maybe)
         elif error.code != "outcome-range":
             raise
-        data = Data(tables, mapping, scale, fixed)
+        data = Data(tables, mapping, scale, in_common(fixed))
         what = getattr(error, "what", error.text.removesuffix(MESSAGES[error.code].way_out).strip())
         if ways := data.solutions():
             said = f"{_said(data, ways)}{_judges(tables)}"
@@ -69,6 +69,12 @@ def parts_of(
         else:
             raise
         raise RepevalError(error.code, f"{what} {said}") from None
+
+
+def in_common(fixed: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return what layouts and names say of the columns of all tables."""
+    first, *others = fixed or ({},)
+    return {role: c for role, c in first.items() if all(o.get(role) == c for o in others)}
 
 
 def _next_refusal(data: Data, way: Way) -> str:

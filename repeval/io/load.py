@@ -14,6 +14,7 @@ import pandas as pd
 
 from repeval.io import frames, large, registry
 from repeval.io.advice import (
+    in_common,
     judges_as_runs,
     parts_of,
     refuse_duplicates,
@@ -199,8 +200,8 @@ def load(
         source = Source(name or some(dict.fromkeys(t.name for t in tables)), sha256, n_rows=n_rows)
         return counted(reads, notices, source=source, policy=policy)
     tables = [read.table for read in reads]
-    # What layouts and names say of columns is not typed, and the same for all tables.
-    fixed = {role: c for role, c in reads[0].mapping.items() if mapping.get(role) != c}
+    # What layouts and names say of columns was not typed.
+    fixed = [{r: c for r, c in read.mapping.items() if mapping.get(r) != c} for read in reads]
     parts = parts_of(tables, mapping, notices, scale, fixed)
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
     texts = pd.concat([part.labels for part in parts], ignore_index=True)
@@ -208,7 +209,7 @@ def load(
     if len(set(sums)) == len(sums):  # A file that is given twice is no retry.
         rows = one_attempt(rows, retries, notices)
     texts = texts.loc[rows.index]
-    data = Data(tables, mapping, scale, fixed)
+    data = Data(tables, mapping, scale, in_common(fixed))
     refuse_duplicates(rows, texts, parts, data)
     if not found.reader:
         refuse_silent_labels(rows, texts, parts, data)
