@@ -19,7 +19,7 @@ _PUBLIC = {
     "Components": "stats.components",
     "Interval": "stats.intervals",
     "Outcomes": "io.outcomes",
-    "Policy": "io.outcomes",
+    "Policy": "io.keys",
     "Ranking": "stats.ranking",
     "RepevalError": "messages",
     "Sample": "stats.sample",

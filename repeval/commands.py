@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def fetch(args: argparse.Namespace) -> int:
     """Download a data set, or list them."""
-    from repeval.io.fetch import entry_of, fetch_file, listing
+    from repeval.io.registry import entry_of, fetch_file, listing
 
     if args.name is None:
         print(listing())

@@ -10,7 +10,8 @@ import numpy as np
 from repeval.messages import Notice, some
 
 if TYPE_CHECKING:
-    from repeval.io.outcomes import Outcomes, System
+    from repeval.io.keys import System
+    from repeval.io.outcomes import Outcomes
     from repeval.stats.sample import Sample
 
 __all__ = ["TASK_COLUMNS", "checks", "stops_at_first"]

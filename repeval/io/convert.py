@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from repeval.io.choices import judged
 from repeval.io.columns import Columns, parse_columns
 from repeval.io.files import read
 from repeval.io.readers import find, merge
+from repeval.io.tables.choices import judged
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = ["convert"]

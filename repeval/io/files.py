@@ -16,9 +16,9 @@ from typing import IO
 
 import numpy as np
 
-from repeval.io import tables
+from repeval.io import containers
+from repeval.io.containers import LARGEST, Columns, Content, array, damaged
 from repeval.io.formats import FORMATS
-from repeval.io.tables import LARGEST, Columns, Content, array, damaged
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
@@ -118,9 +118,9 @@ def _content(data: bytes, kind: str, name: str) -> Content:
     if kind == "parquet":
         return _parquet(data, name)
     if kind == "xlsx":
-        return tables.workbook_table(data, name)
+        return containers.workbook_table(data, name)
     text, notices = _decode(data, name)
-    take = {"csv": _csv, "json": tables.json_table, "jsonl": tables.jsonl_table}[kind]
+    take = {"csv": _csv, "json": containers.json_table, "jsonl": containers.jsonl_table}[kind]
     columns, rows, more = take(text, name)
     return columns, rows, notices + more
 
@@ -154,8 +154,8 @@ def _csv(text: str, name: str) -> Content:
         have = f"has {sizes[wrong[0]]}" if len(wrong) == 1 else "have others"
         what = f"the header has {width} columns, but {rows_text(rows, wrong)} {have}"
         raise refused("ragged-rows", f"{name}: {what}.")
-    columns = tables.with_header(header, fields[width:], name)
-    return columns, rows[1:], tables.points(columns, name) if sep in ";\t" else []
+    columns = containers.with_header(header, fields[width:], name)
+    return columns, rows[1:], containers.points(columns, name) if sep in ";\t" else []
 
 
 def _parquet(data: bytes, name: str) -> Content:

@@ -18,7 +18,7 @@ import numpy as np
 from repeval.io.columns import name_fits, resolve
 from repeval.io.files import csv_records, csv_separator, kind_of
 from repeval.io.formats import FORMATS
-from repeval.io.outcomes import KEYS
+from repeval.io.keys import KEYS
 from repeval.io.parse import key_text, number
 from repeval.io.planned import planned
 from repeval.io.verdicts import vocabularies

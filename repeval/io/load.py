@@ -13,21 +13,13 @@ from typing import Any
 import pandas as pd
 
 from repeval.io import frames, large, registry
-from repeval.io.advice import (
-    in_common,
-    judges_as_runs,
-    parts_of,
-    refuse_duplicates,
-    refuse_silent_labels,
-)
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import Columns, parse_columns
-from repeval.io.counts import counted
+from repeval.io.containers import first_attempts
 from repeval.io.files import read
 from repeval.io.formats import FORMATS, READERS
-from repeval.io.layouts import WIDE, arranged
+from repeval.io.keys import KEYS, Policy, Source
 from repeval.io.missing import apply_errors, apply_missing, first_runs
-from repeval.io.names import Read, named
 from repeval.io.nonruns import (
     cache_flags,
     drop_cached,
@@ -35,11 +27,20 @@ from repeval.io.nonruns import (
     one_attempt,
     treat_failed_runs,
 )
-from repeval.io.outcomes import KEYS, Outcomes, Policy, Source
+from repeval.io.outcomes import Outcomes
 from repeval.io.parse import constant_labels
 from repeval.io.readers import Found, find, merge
-from repeval.io.tables import first_attempts
-from repeval.io.ways import Data
+from repeval.io.tables.advice import (
+    in_common,
+    judges_as_runs,
+    parts_of,
+    refuse_duplicates,
+    refuse_silent_labels,
+)
+from repeval.io.tables.counts import counted
+from repeval.io.tables.layouts import WIDE, arranged
+from repeval.io.tables.names import Read, named
+from repeval.io.tables.ways import Data
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = ["load"]

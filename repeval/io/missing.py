@@ -7,7 +7,7 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 
-from repeval.io.outcomes import KEYS, in_order
+from repeval.io.keys import KEYS, in_order
 from repeval.io.planned import lacking_by_system
 from repeval.messages import Notice, refused, some
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from repeval.io.outcomes import KEYS, System, in_order
+from repeval.io.keys import KEYS, System, in_order
 from repeval.messages import Notice, some
 
 __all__ = ["cache_flags", "drop_cached", "drop_replayed", "one_attempt", "treat_failed_runs"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import difflib
 import functools
 import gzip
 from collections.abc import Iterable, Sequence
@@ -14,79 +13,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from repeval.io.keys import KEYS, Policy, Source, System, check_names, in_order
 from repeval.io.planned import lacking_by_system
-from repeval.messages import Notice, RepevalError, refused, some
+from repeval.messages import Notice, RepevalError, refused
 from repeval.stats.sample import Sample, from_scores
 
 __all__ = ["KEYS", "Outcomes", "Policy", "Source", "check_names", "in_order"]
-
-KEYS = ["model", "condition", "problem", "run"]
-
-System = tuple[str, str]
-
-
-def in_order(names: Iterable[str]) -> tuple[str, ...]:
-    """Return distinct names: numbers first and by value, then the others alphabetically."""
-
-    def rank(name: str) -> tuple[bool, int, str]:
-        number = name.isascii() and name.isdigit() and len(name) < 19
-        return not number, int(name) if number else 0, name
-
-    return tuple(sorted(dict.fromkeys(map(str, names)), key=rank))
-
-
-def check_names(code: str, names: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse names that are not known, with those that are like them."""
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known) or known
-            text = f"There is no {code.removeprefix('unknown-')} {name!r}, but {some(near, 12)}."
-            raise RepevalError(code, text)
-
-
-@dataclass(frozen=True)
-class Policy:
-    """How a table was read: the options of `repeval.load`, recorded with every result.
-
-    `columns` holds (role, column) pairs; `missing` is None before the data set's own rule is known.
-
-    Examples
-    --------
-    >>> import repeval
-    >>> outcomes = repeval.load("runs.csv", missing="fail")  # see the example of `repeval.load`
-    >>> policy = outcomes.policy
-    >>> policy.missing, policy.errors
-    ('fail', 'missing')
-    """
-
-    columns: tuple[tuple[str, str], ...] = ()
-    missing: str | None = None
-    errors: str = "missing"
-    scorer: str | None = None
-    pass_at: float | None = None
-    format: str | None = None
-    scale: tuple[float, float] | None = None
-    retries: str | None = None
-    failed_runs: str | None = None
-    wide: str | None = None
-    names: str | None = None
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where outcomes come from.
-
-    `basis` is "released" (the paper's tensor), "stand-in" (its reconstruction) or "user". `sha256`
-    is of the input bytes, or of the sorted sums of several files. Models in `excluded` are left
-    out of pooled statistics; `default_condition` is reported first.
-    """
-
-    name: str = "data"
-    sha256: str = ""
-    basis: str = "user"
-    n_rows: int = 0
-    excluded: tuple[str, ...] = ()
-    default_condition: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from repeval.io.columns import ROLES, STATUS, name_fits, plain, resolve
 from repeval.io.files import Table
-from repeval.io.outcomes import KEYS
+from repeval.io.keys import KEYS
 from repeval.io.verdicts import (
     EMPTY,
     NUMBERS,

@@ -1,4 +1,4 @@
-"""The data sets this package knows: where they are, how they are read, whether they are intact."""
+"""The data sets this package knows: where they are, how they are fetched and read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import repeval
-from repeval.messages import refused
-
-__all__ = ["cache_dir", "data_dir", "dataset_path", "default_dataset", "registry", "share_dir"]
+from repeval.messages import RepevalError, refused
 
 Entry = dict[str, Any]
 RELEASED = "leetcode-repeated-runs"
+FILES = "https://raw.githubusercontent.com"
 
 
 @cache
@@ -89,3 +88,78 @@ def fitting_columns(entry: Entry, names: Iterable[str]) -> dict[str, str]:
     """Return the entry's column mapping as far as the table has these columns."""
     columns = entry.get("columns") or {}
     return {r: c for r, c in columns.items() if {*names}.issuperset(c.split("+")) and c != r}
+
+
+def listing() -> str:
+    """Return the sets that can be fetched, one line each."""
+    lines = []
+    for entry in _fetchable().values():
+        size = f"{entry['bytes']:,} bytes" if entry["bytes"] else "unknown size"
+        here = "fetched" if target(entry).exists() else size
+        lines.append(f"  {entry['name']:<30} {here:<16} {entry['title']} ({entry['licence']})")
+    return "\n".join(["Data sets (repeval fetch NAME):", *lines])
+
+
+def entry_of(name: str) -> Entry:
+    """Return the entry of a data set that has a source to fetch from."""
+    if name not in _fetchable():
+        known = ", ".join(_fetchable())
+        raise RepevalError("unknown-dataset", f"There is no data set {name!r}; one of: {known}.")
+    return _fetchable()[name]
+
+
+def fetch_file(entry: Entry) -> list[str]:
+    """Download a registered file into the cache unless it is there; return what is to be said.
+
+    Returns
+    -------
+    list of str
+        Lines for the terminal: where the file is, its SHA-256, and how it is used.
+
+    Raises
+    ------
+    RepevalError
+        No connection, or a file other than the registered one.
+    """
+    address = f"{FILES}/{entry['repository']}/{entry['commit']}/{entry['path']}"
+    path = download(address, entry["sha256"], entry["file"])
+    return [
+        f"{path}: {path.stat().st_size:,} bytes, SHA-256 as registered ({entry['licence']}).",
+        f"Use it: repeval analyze {path}",
+    ]
+
+
+def _fetchable() -> dict[str, Entry]:
+    return {name: e for name, e in registry().items() if e.get("repository")}
+
+
+def target(entry: Entry) -> Path:
+    """Return where a data set lies once it is fetched."""
+    return cache_dir() / entry["file"]
+
+
+def download(address: str, sha256: str | None, name: str) -> Path:
+    """Download a file into the cache, of this SHA-256 if one is known."""
+    try:
+        import pooch
+    except ImportError as error:
+        raise refused("fetch-extra", "Fetching needs pooch.") from error
+    pooch.get_logger().setLevel("ERROR")
+    try:
+        path = pooch.retrieve(
+            address, known_hash=sha256 and f"sha256:{sha256}", fname=name,
+            path=cache_dir(), progressbar=False,
+        )  # fmt: skip
+    except ValueError as error:
+        raise refused("checksum", f"{address}: {str(error).splitlines()[0]}") from None
+    except OSError as error:
+        raise refused("not-fetched", f"{address} cannot be fetched: {_reason(error)}.") from None
+    return Path(path)
+
+
+def _reason(error: OSError) -> str:
+    """Return the last cause: what lies under a chain of connection errors."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"{response.status_code} {response.reason}"
+    return error.strerror or "there is no connection to it"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from repeval._version import __version__
 from repeval.io.checks import checks
-from repeval.io.outcomes import Outcomes, check_names
+from repeval.io.keys import check_names
+from repeval.io.outcomes import Outcomes
 from repeval.messages import KINDS, Notice, RepevalError, refused, some
 from repeval.report.compute import ALL_PAIRS, Answers
 from repeval.report.notices import remarks
@@ -20,7 +21,7 @@ from repeval.stats.resampling import DEFAULT_SEED
 if TYPE_CHECKING:
     import pandas as pd
 
-    from repeval.io.outcomes import Source
+    from repeval.io.keys import Source
 
 SCHEMA = "repeval/analysis/2"
 ROWS = ("systems", "pairs", "condition_pairs", "ranks")

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import repeval
-from repeval.io.outcomes import Outcomes, Source
+from repeval.io.keys import Source
+from repeval.io.outcomes import Outcomes
 from repeval.report import rows
 from repeval.report.analysis import analyze
 from repeval.stats.comparison import pooled_z

@@ -38,7 +38,7 @@ def before_of(path: Path) -> Path:
 def load_data(path: Path, name: str) -> tuple:
     """Read back what `save_data` wrote: outcomes and options; or any table that stands alone."""
     from repeval import load
-    from repeval.io.outcomes import Policy, Source
+    from repeval.io.keys import Policy, Source
     from repeval.messages import Notice
 
     beside = Path(path).with_suffix(".json")

@@ -28,7 +28,7 @@ from repeval.companion.ledger.entries import (
 from repeval.companion.ledger.judge import EVIDENCE, FORMULA, VERDICTS, Verdict, counts
 
 if TYPE_CHECKING:
-    from repeval.io.outcomes import Source
+    from repeval.io.keys import Source
 
 WIDTH = 100
 

@@ -25,9 +25,8 @@ import numpy as np
 import pandas as pd
 
 from repeval.io import registry
-from repeval.io.fetch import download, target
-from repeval.io.outcomes import KEYS
-from repeval.io.registry import Entry
+from repeval.io.keys import KEYS
+from repeval.io.registry import Entry, download, target
 from repeval.messages import refused, some
 
 Rows = list[dict[str, Any]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from repeval.io.outcomes import KEYS
+from repeval.io.keys import KEYS
 from repeval.stats import allocation
 from repeval.stats.sample import variance
 

@@ -5,7 +5,7 @@ import pytest
 
 from repeval.companion.paper_data.released import _name, read_release
 from repeval.io import registry
-from repeval.io.outcomes import KEYS
+from repeval.io.keys import KEYS
 from repeval.messages import RepevalError
 from tests.companion.paper_data.releases import LAYOUTS, csv, long, rows, zipped
 

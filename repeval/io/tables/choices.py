@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from repeval.io.advice import refuse_duplicates
 from repeval.io.files import Table, rows_text
-from repeval.io.outcomes import KEYS
+from repeval.io.keys import KEYS
 from repeval.io.parse import label_text, part_of
-from repeval.io.ways import Data
+from repeval.io.tables.advice import refuse_duplicates
+from repeval.io.tables.ways import Data
 from repeval.messages import Notice, refused
 
 __all__ = ["extract_choice", "judged"]

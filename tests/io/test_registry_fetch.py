@@ -11,7 +11,7 @@ import pytest
 import repeval
 from repeval.cli import main
 from repeval.companion.paper_data import released
-from repeval.io import fetch, registry
+from repeval.io import registry
 from repeval.messages import RepevalError
 from tests.companion.paper_data.releases import LAYOUTS, zipped
 
@@ -41,7 +41,7 @@ def server(tmp_path, monkeypatch):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
         threading.Thread(target=served.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{served.server_port}"
-        monkeypatch.setattr(fetch, "FILES", address)
+        monkeypatch.setattr(registry, "FILES", address)
         monkeypatch.setattr(released, "ARCHIVES", address)
         yield folder
         served.shutdown()
@@ -71,7 +71,7 @@ def put_release(folder, content):
 
 
 def fetch_release():
-    return released.fetch_release(fetch.entry_of(registry.RELEASED))
+    return released.fetch_release(registry.entry_of(registry.RELEASED))
 
 
 def test_a_file_is_checked_kept_and_not_fetched_again(server, registered, cache, capsys):
@@ -95,7 +95,7 @@ def test_another_file_is_refused_and_nothing_kept(server, registered, cache, cap
 def test_a_missing_file_and_no_server_are_said(name, server, registered, monkeypatch, capsys):
     assert main(["fetch", name]) == 2
     assert "cannot be fetched: 404" in capsys.readouterr().err
-    for module, constant in ((fetch, "FILES"), (released, "ARCHIVES")):
+    for module, constant in ((registry, "FILES"), (released, "ARCHIVES")):
         monkeypatch.setattr(module, constant, "http://127.0.0.1:9")
     assert main(["fetch", name]) == 2
     said = capsys.readouterr().err
@@ -155,7 +155,7 @@ def test_a_damaged_copy_in_the_cache_is_refused(server, cache):
 def test_fetching_needs_pooch(registered, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pooch", None)
     with pytest.raises(RepevalError, match=r"repeval\[logs\]"):
-        fetch.fetch_file(fetch.entry_of("runs"))
+        registry.fetch_file(registry.entry_of("runs"))
 
 
 def test_the_record_is_readable(server, cache):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import repeval
 from repeval import RepevalError, load
 from repeval.cli import main
-from repeval.io.counts import _spread
+from repeval.io.tables.counts import _spread
 
 WORDS = [("1", "0"), ("PASS", "FAIL"), ("true", "false")]
 

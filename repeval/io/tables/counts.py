@@ -12,9 +12,10 @@ import pandas as pd
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import resolve
 from repeval.io.files import Table, rows_text
-from repeval.io.names import Read
-from repeval.io.outcomes import KEYS, Outcomes
+from repeval.io.keys import KEYS
+from repeval.io.outcomes import Outcomes
 from repeval.io.parse import constant_labels, number, part_of
+from repeval.io.tables.names import Read
 from repeval.messages import Notice, RepevalError, refused
 from repeval.stats.sample import Sample, from_counts, from_scores
 

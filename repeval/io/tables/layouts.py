@@ -11,11 +11,11 @@ import pandas as pd
 
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import resolve
-from repeval.io.counts import counts_of
 from repeval.io.files import Table
-from repeval.io.names import RUN_WORD, Read
-from repeval.io.outcomes import KEYS
+from repeval.io.keys import KEYS
 from repeval.io.parse import key_text, number, part_of
+from repeval.io.tables.counts import counts_of
+from repeval.io.tables.names import RUN_WORD, Read
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = ["WIDE", "arranged"]

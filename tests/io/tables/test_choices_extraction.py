@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from repeval.io.choices import extract_choice
+from repeval.io.tables.choices import extract_choice
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import pandas as pd
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import JUDGES, RUNS, TIMES, Unclear, name_fits, plain
 from repeval.io.files import Table
-from repeval.io.outcomes import KEYS
+from repeval.io.keys import KEYS
 from repeval.io.parse import Part, part_of
+from repeval.io.tables.ways import Data, Way, silent
 from repeval.io.verdicts import Scale
-from repeval.io.ways import Data, Way, silent
 from repeval.messages import MESSAGES, Notice, RepevalError, refused, some
 
 __all__ = ["judges_as_runs", "parts_of", "refuse_duplicates", "refuse_silent_labels"]

@@ -25,7 +25,7 @@ from repeval.io.columns import (
     resolve,
 )  # fmt: skip
 from repeval.io.files import Table
-from repeval.io.outcomes import KEYS
+from repeval.io.keys import KEYS
 from repeval.io.parse import Part, key_text, part_of
 from repeval.io.verdicts import PERCENT, Scale, fitting_scales, number, sentinel, vocabularies
 from repeval.messages import RepevalError

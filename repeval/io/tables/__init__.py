@@ -1,0 +1,1 @@
+"""Tables as people have them: wide, counted, told apart by names; and advice that was tried."""
