@@ -24,7 +24,7 @@ from repeval.stats.intervals import (
     t_quantile,
 )
 from repeval.stats.pairs import decision
-from repeval.stats.pairs.hull import decided, decided_by_clusters, decided_still, run_noise
+from repeval.stats.pairs.hull import decided, decided_by_clusters, decided_these, run_noise
 from repeval.stats.resampling import as_clusters, as_generator, rerun_means, resampled_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample
 
@@ -74,7 +74,9 @@ class Comparison:
 
     @property
     def resolved(self) -> bool | None:
-        """Whether the interval excludes zero; None by `paired` on fewer than 8 problems."""
+        """Whether the interval excludes zero; None without one, by `paired` below 8 problems."""
+        if not self.interval.exists:
+            return None
         if self.interval.name == "paired" and self.n_problems < decision.FEWEST:
             return None
         return self.interval.low > 0 or self.interval.high < 0
@@ -107,11 +109,12 @@ def compare(
     Notes
     -----
     `paired` is Tango's score interval where every problem was run once, and else the hull of the
-    one-level law at Hesterberg's expanded level, of what unseen problems leave open (for
-    pass/fail), and of `fixed_t` where that exists, never surer than the signs of the problems that
-    differ; by clusters Student's t and `fixed_t`. It gives no verdict below 8 problems.
-    `paired_fixed` is `fixed_t`, and where nothing flipped Tango's interval of all runs side by
-    side.
+    one-level law at Hesterberg's expanded level, of what unseen problems leave open and
+    Tango's interval of few lost problems (for pass/fail), and of `paired_fixed` where runs flipped;
+    by clusters Student's t instead of the law. It is never surer than the signs of the problems, or
+    clusters, that differ, and gives no verdict below 8 problems.
+    `paired_fixed` is `fixed_t`, and where nothing flipped, or few problems show run noise and it
+    is narrower, Tango's interval of all runs side by side, which no run noise exceeds.
 
     References
     ----------
@@ -308,10 +311,10 @@ def _clustered_normal(
 def _fixed(a: Sample, b: Sample, name: str, level: float) -> Comparison:
     """Compare on exactly these problems: only run noise, Var = (μ_wA + μ_wB)/(N R)."""
     n = len(a)
-    mean, se, df = run_noise(a, b)
-    if math.isnan(se) and name == "paired_fixed" and (still := decided_still(a, b, level)):
-        limits, greater = still
+    if name == "paired_fixed" and (these := decided_these(a, b, level)):
+        limits, greater = these
         return _comparison(a, b, limits, greater, 0.0, n, 2 * min(greater, 1 - greater))
+    mean, se, df = run_noise(a, b)
     if math.isnan(se):
         reason = NEEDS_RUNS if math.isnan(df) else NO_FLIP
         limits = Interval(math.nan, math.nan, level, name, "fixed", reason)
@@ -319,10 +322,7 @@ def _fixed(a: Sample, b: Sample, name: str, level: float) -> Comparison:
     df = math.inf if name == "fixed_normal" else df
     half = t_quantile(level, df) * se
     how = "closed form" if math.isinf(df) else f"Student's t, {df:.1f} df"
-    low, high = mean - half, mean + half
-    if name == "paired_fixed":
-        low, high = max(-1.0, low), min(1.0, high)
-    limits = Interval(low, high, level, name, "fixed", how)
+    limits = Interval(mean - half, mean + half, level, name, "fixed", how)
     greater = float(special.stdtr(df, mean / se))
     return Comparison(mean, limits, greater, 0.0, 2 * min(greater, 1 - greater), n)
 

@@ -51,7 +51,7 @@ def test_the_law_is_read_at_the_expanded_level() -> None:
         tail = stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.t.ppf(0.975, n - 1))
         cdf = np.cumsum([x / total for x in law])
         read = [(int((cdf < q).sum()) - n * runs) / (n * runs) for q in (tail, 1 - tail)]
-        fixed = compare(a, b, name="fixed_t").interval
+        fixed = compare(a, b, name="paired_fixed").interval
         found = compare(a, b).interval
         assert found.low == pytest.approx(min(read[0], fixed.low), abs=1e-12)
         assert found.high == pytest.approx(max(read[1], fixed.high), abs=1e-12)
@@ -59,7 +59,7 @@ def test_the_law_is_read_at_the_expanded_level() -> None:
 
 def test_one_run_is_tango() -> None:
     rng = np.random.default_rng(SEED)
-    for n in (8, 30):
+    for n in (30, 99):
         a, b = rng.random((2, n)) < 0.7
         found = compare((a, 1), (b, 1))
         won, gone = int((a & ~b).sum()), int((b & ~a).sum())
@@ -176,8 +176,8 @@ def test_three_problems_by_their_signs() -> None:
 
 
 def assert_coherent(a, b) -> None:
-    found, fixed = compare(a, b), compare(a, b, name="fixed_t")
-    if fixed.interval.exists:
+    found, fixed = compare(a, b), compare(a, b, name="paired_fixed")
+    if fixed.interval.exists and compare(a, b, name="fixed_t").interval.exists:
         assert found.interval.low <= max(-1, fixed.interval.low)
         assert found.interval.high >= min(1, fixed.interval.high)
         assert not (found.resolved and not fixed.resolved)
@@ -227,9 +227,51 @@ def test_these_problems_with_run_noise_are_fixed_t() -> None:
     one, two = (compare(*pair, name=name) for name in ("paired_fixed", "fixed_t"))
     assert (one.interval.low, one.interval.high) == (two.interval.low, two.interval.high)
     assert one.p_value == two.p_value
-    # Half of one run in two problems: a standard error over .3 with few degrees of freedom.
+    # Half of one run in two problems: a standard error over .3 with few degrees of freedom. Of
+    # four pairs of runs the coins win (1/2 + 1/2) 2 and lose none.
     few = compare(([1, 2], 2), ([0, 1], 2), name="paired_fixed").interval
-    assert -1 <= few.low < few.high == 1
+    assert [few.low, few.high] == pytest.approx(
+        list(map(float, tango_limits(2, 0, 4, 0.95))), abs=1e-12
+    )
+
+
+def repeated_some(repeated: int, seed: int = SEED):
+    """Two systems run once on 60 problems, and a second time, with another outcome, on some."""
+    rng = np.random.default_rng(seed)
+    once = rng.random((2, 60)) < 0.7
+    runs = np.where(np.arange(60) < repeated, 2, 1)
+    return [(np.where(runs > 1, 1, x), runs) for x in once]
+
+
+@pytest.mark.parametrize("repeated", [1, 2, 5])
+def test_few_repeated_problems_do_not_spoil_a_comparison_of_single_runs(repeated: int) -> None:
+    """A few degrees of freedom say less of run noise than that it is noise of coins."""
+    for name in ("paired", "paired_fixed"):
+        for seed in range(SEED, SEED + 20):
+            once = compare(*repeated_some(0, seed)).interval.width
+            assert compare(*repeated_some(repeated, seed), name=name).interval.width < 1.25 * once
+
+
+@pytest.mark.parametrize("p", [0.3, 0.55])
+def test_the_bound_of_few_degrees_of_freedom_is_the_dual_of_its_p_value(p: float) -> None:
+    pair = repeated_some(3, int(100 * p))
+    p_value = compare(*pair, name="paired_fixed").p_value
+    for factor, excluded in ((1 + 1e-6, True), (1 - 1e-6, False)):
+        level = 1 - p_value * factor
+        if level >= 0.5:
+            assert excludes_zero(*pair, level, name="paired_fixed") is excluded
+
+
+def test_nothing_flipped_in_unequal_runs() -> None:
+    """A three times, B five: three runs side by side."""
+    a, b = np.repeat([1, 0, 1], [6, 1, 13]), np.repeat([0, 1, 1], [6, 1, 13])
+    found = compare((3 * a, 3), (5 * b, 5), name="paired_fixed")
+    assert [found.interval.low, found.interval.high] == pytest.approx(
+        list(map(float, tango_limits(18, 3, 60, 0.95))), abs=1e-12
+    )
+    assert found.resolved
+    # Without limits there is no verdict.
+    assert compare((a, 1), (b, 1), name="paired_fixed").resolved is None
 
 
 def test_run_noise_is_known_from_repeated_problems_alone() -> None:
@@ -308,6 +350,42 @@ def test_one_run_lost_never_lowers_the_drop() -> None:
             upper.append(law.high)
     assert upper == sorted(upper)
     assert len(upper) > 9
+
+
+@pytest.mark.parametrize(("runs", "k"), [(2, 1), (5, 2), (2, 4)])
+def test_few_lost_problems_leave_more_open_than_a_bootstrap(runs: int, k: int) -> None:
+    """Of 99: at least the exact upper limit at the mid-p of the binomial law, as Tango's is."""
+    upper = compare(*lost(99, runs, k)).interval.high
+    mid = stats.binom.cdf(k - 1, 99, upper) + stats.binom.pmf(k, 99, upper) / 2
+    assert mid <= 0.025
+
+
+@pytest.mark.parametrize("n", [99, 200])
+def test_a_small_drop_is_not_above_the_interval_too_often(n: int) -> None:
+    """R=2, problems lost as a whole: by the exact law of their number."""
+    for drop in (0.02, 0.038):
+        pairs = [tuple(map(as_sample, lost(n, 2, i))) for i in range(n // 3)]
+        upper = [x.interval.high for x in exact_comparisons(pairs, "paired", 0.95)]
+        missed = sum(u < drop for u in upper)
+        # 4.5 %: one side of an interval, of which 2.5 % is nominal, on a coarse lattice.
+        assert stats.binom.cdf(missed - 1, n, drop) < 0.045
+
+
+@pytest.mark.parametrize("runs", [1, 5])
+def test_one_more_lost_problem_in_clusters_never_lowers_the_drop(runs: int) -> None:
+    groups = np.arange(99) // 3
+    upper = [compare(*lost(99, runs, k), clusters=groups).interval.high for k in range(7)]
+    assert upper == sorted(upper)
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("clusters", [None, np.arange(40), np.arange(80) // 2])
+def test_no_procedure_is_surer_than_signs(runs: int, clusters) -> None:
+    """Four lost, none won: the exact sign test has 1/8, whether problems or clusters are lost."""
+    size = 1 if clusters is None else len(clusters) // 40
+    found = compare(*lost(40 * size, runs, 4 * size), clusters=clusters)
+    assert found.resolved is False
+    assert found.p_value >= 1 / 8
 
 
 # ---- batches ------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ FULL, QUICK = 4000, 200
 # Statistics review 2: at most 6.5 % of equal systems told apart, 93-98.5 % of intervals right.
 MOST, COVERED = 0.065, (0.93, 0.985)
 # At N=30: reading the law at the expanded level costs 6 %; where run noise is most of what
-# differs between two systems, `fixed_t` in the hull asks for up to 20 %.
+# differs between two systems, run noise in the hull asks for up to 20 %.
 WIDER_LAW, WIDER = 1.07, 1.21
 
 
@@ -45,8 +45,8 @@ def incoherent(found, pair) -> bool:
     """Whether told apart on new problems, where these do not tell."""
     if not found.resolved:
         return False
-    fixed = compare(*pair, name="fixed_t")
-    return fixed.interval.exists and not fixed.resolved
+    fixed = compare(*pair, name="paired_fixed")
+    return fixed.resolved is False
 
 
 def limits_of(found) -> np.ndarray:

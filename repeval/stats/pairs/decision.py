@@ -71,6 +71,12 @@ def hull(*parts: Limits) -> Limits:
     )
 
 
+def where(chosen: ArrayLike, yes: Limits, no: Limits) -> Limits:
+    """Return row by row the one or the other."""
+    names = ("low", "high", "p_above", "p_below")
+    return Limits(*(np.where(chosen, getattr(yes, x), getattr(no, x)) for x in names))
+
+
 def expanded_tail(n: int, level: float) -> float:
     """Return the tail Φ(-√(n/(n-1)) t) at which a bootstrap of n is as wide as Student's t.
 
