@@ -125,7 +125,7 @@ def compare(
     >>> import repeval
     >>> c = repeval.compare(([3, 3, 0, 1, 2, 0, 3, 2], 3), ([3, 1, 0, 2, 0, 0, 2, 1], 3))
     >>> round(c.difference, 3), round(c.interval.low, 3), round(c.interval.high, 3)
-    (0.208, -0.083, 0.5)
+    (0.208, -0.083, 0.513)
     >>> c.resolved
     False
     """

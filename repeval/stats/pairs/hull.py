@@ -2,8 +2,10 @@
 
 - The one-level law at the expanded level, or Student's t over clusters: problems were drawn.
 - What problems unlike all seen ones leave open, for pass/fail, with clusters as units if given.
-- Tango's interval of up to 8 problems won or lost by more than half: there the law is too narrow.
-- The interval for these problems where runs flipped: new problems are never surer than these.
+- Tango's limit away from zero of up to 8 problems won or lost by more than half: a bootstrap of
+  few is skewed the wrong way.
+- The interval for these problems where runs flipped (Student's t, or if narrower the bound that
+  `coins` set): new problems are never surer than these.
 
 Single runs have Tango's interval alone. All is guarded by the signs of what differs.
 """

@@ -18,12 +18,16 @@ from repeval.stats.intervals import (
     normal_quantile,
     t_quantile,
 )
-from repeval.stats.pairs.hull import run_noise
+from repeval.stats.pairs.decision import FEWEST
+from repeval.stats.pairs.hull import coins, run_noise
 from repeval.stats.resampling import as_clusters
 from repeval.stats.sample import Sample, variance
 
 POWER = 0.8
 LOST = "whole problems lost"
+LOWER = "scores lower everywhere alike"
+FEW_PROBLEMS = f"no verdict on fewer than {FEWEST} problems"
+TOO_FEW_UNITS = "not even the loss of every problem would be found"
 LOST_BY_CLUSTER = "whole problems lost, clustered as the differences are"
 
 
@@ -76,22 +80,32 @@ def detectable_change(
     Notes
     -----
     At the expanded level the quantile √(N/(N-1))·t of N-1 degrees of freedom meets the bootstrap
-    variance (N-1)/N · s²(d)/N, which together are Student's t on s²(d)/N. Its union with `fixed_t`
-    costs no power here, since losses that are found on new problems stand out of run noise.
+    variance (N-1)/N · s²(d)/N, which together are Student's t on s²(d)/N. The test holds the
+    interval for these problems too, so the value is never below `detectable_fixed`.
     Losses are taken to gather in clusters as the differences do: a drop that hits one kind of
-    problem varies by as much more than one that hits any.
+    problem varies by as much more than one that hits any. Scores change without whole problems
+    lost: their drop is taken to be alike everywhere, which leaves the variance as it is.
     """
     first, second = paired(a, b)
     groups = as_clusters(clusters, len(first))
     d = first.rate - second.rate
     n = len(d)
     spread = clustered_spread(d, groups)
-    if groups is None:
-        return Detectable(lost_problems(spread, n, reach(n - 1, level, power)), LOST, level, power)
-    plain = variance(d)
-    effect = max(1.0, spread / plain) if plain > 0 else 1.0
-    value = lost_problems(spread, n, reach(cluster_df(np.bincount(groups)), level, power), effect)
-    return Detectable(value, LOST_BY_CLUSTER, level, power)
+    if n < FEWEST:
+        return Detectable(math.nan, FEW_PROBLEMS, level, power)
+    errors = reach(n - 1 if groups is None else cluster_df(np.bincount(groups)), level, power)
+    if not (first.binary and second.binary):
+        value, assumes = errors * math.sqrt(spread / n), LOWER
+    elif groups is None:
+        value, assumes = lost_problems(spread, n, errors), LOST
+    else:
+        plain = variance(d)
+        effect = max(1.0, spread / plain) if plain > 0 else 1.0
+        value, assumes = lost_problems(spread, n, errors, effect), LOST_BY_CLUSTER
+    value = float(np.fmax(value, detectable_fixed(first, second, level=level, power=power).value))
+    if value > 1:
+        value, assumes = math.nan, TOO_FEW_UNITS
+    return Detectable(value, assumes, level, power)
 
 
 def detectable_fixed(a: Any, b: Any, *, level: float = 0.95, power: float = POWER) -> Detectable:
@@ -113,11 +127,19 @@ def detectable_fixed(a: Any, b: Any, *, level: float = 0.95, power: float = POWE
     first, second = paired(a, b)
     _, error, df = run_noise(first, second)
     still = math.isnan(error)
+    if math.isnan(df):
+        return Detectable(math.nan, NEEDS_RUNS, level, power)
     value = _still(first, second, level) if still else reach(df, level, power) * error
     if math.isnan(value):
-        reason = NEEDS_RUNS if math.isnan(df) else NO_FLIP
-        return Detectable(value, reason, level, power)
-    return Detectable(min(1.0, value), LOST, level, power)
+        return Detectable(value, NO_FLIP, level, power)
+    if not still:
+        # The bound on run noise that stands where few degrees of freedom say less.
+        won, lost, pairs = coins(first, second)
+        most = (won + lost) / pairs - ((won - lost) / pairs) ** 2
+        value = min(value, lost_problems(most, pairs, reach(math.inf, level, power)))
+    if value > 1:
+        return Detectable(math.nan, TOO_FEW_UNITS, level, power)
+    return Detectable(value, LOST if first.binary and second.binary else LOWER, level, power)
 
 
 def lost_problems(spread: float, n: float, errors: float, effect: float = 1.0) -> float:
@@ -156,9 +178,8 @@ def reach(df: float, level: float, power: float = POWER) -> float:
 
 def _still(a: Sample, b: Sample, level: float) -> float:
     """Return the drop that is found for certain where every problem repeats itself."""
-    runs = int(a.runs[0])
-    same = all(s.binary and (s.runs == runs).all() and not s.noise.any() for s in (a, b))
-    if runs < 2 or not same:
+    if not (a.binary and b.binary):
         return math.nan
-    z2, differing = normal_quantile(level) ** 2, runs * int((a.rate != b.rate).sum())
-    return (z2 + math.sqrt(z2**2 + 4 * z2 * differing)) / (2 * len(a) * runs)
+    won, lost, pairs = coins(a, b)
+    z2 = normal_quantile(level) ** 2
+    return (z2 + math.sqrt(z2**2 + 4 * z2 * (won + lost))) / (2 * pairs)

@@ -69,9 +69,6 @@ def test_nothing_known_of_run_noise() -> None:
     single = detectable_fixed(([1, 0, 1, 1], 1), ([1, 1, 1, 0], 1))
     assert math.isnan(single.value)
     assert "two runs" in single.assumes
-    unequal = detectable_fixed(([3, 0, 2, 2], [3, 3, 2, 2]), ([3, 0, 2, 0], [3, 3, 2, 2]))
-    assert math.isnan(unequal.value)
-    assert "no problem changed" in unequal.assumes
     # Two systems that never differed: a lost problem still varies.
     assert 0 < detectable_change(([3] * 30, 3), ([3] * 30, 3)).value < 0.3
 
@@ -95,6 +92,45 @@ def test_clusters_are_few_units() -> None:
     assert found.assumes == LOST_BY_CLUSTER
     alone = detectable_change(a, b, np.arange(60)).value
     assert alone == pytest.approx(detectable_change(a, b).value, rel=1e-9)
+
+
+def test_no_verdict_no_detectable_change() -> None:
+    few = detectable_change(([2] * 7, 2), ([2] * 6 + [0], 2))
+    assert math.isnan(few.value)
+    assert few.assumes == "no verdict on fewer than 8 problems"
+
+
+def test_no_change_above_one() -> None:
+    a, b = (np.tile(x, 4) for x in ([2, 0], [0, 2]))
+    found = detectable_change((a, 2), (b, 2), np.repeat([0, 1], 4), level=0.99)
+    assert math.isnan(found.value)
+    assert "loss of every problem" in found.assumes
+
+
+@pytest.mark.parametrize("runs", [2, 5])
+def test_new_problems_ask_for_no_less_than_these(runs: int) -> None:
+    rng = np.random.default_rng(SEED)
+    for n in (8, 12, 30):
+        for _ in range(20):
+            pair = [(rng.binomial(runs, 0.5, n), runs) for _ in range(2)]
+            new, fixed = detectable_change(*pair).value, detectable_fixed(*pair).value
+            assert math.isnan(new) or math.isnan(fixed) or new >= fixed
+
+
+def test_scores_drop_everywhere_alike() -> None:
+    rng = np.random.default_rng(SEED)
+    a, b = 0.5 + 0.1 * rng.random((2, 30, 1))
+    found = detectable_change(a, b)
+    error = (a - b).std(ddof=1) / math.sqrt(30)
+    assert found.value == pytest.approx(reach(29, 0.95) * error, rel=1e-12)
+    assert found.assumes == "scores lower everywhere alike"
+
+
+def test_unequal_runs_without_a_flip() -> None:
+    """Three runs against five are three side by side."""
+    a = np.repeat([1, 0], [15, 5])
+    lost = detectable_fixed((3 * a, 3), (5 * a, 5)).value * 60
+    assert lost == pytest.approx(1.959964**2, rel=1e-6)
 
 
 # ---- power by simulation ------------------------------------------------------------------------
