@@ -8,6 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples every time, on machines of any speed.
+settings.register_profile("repeval", deadline=None, derandomize=True)
+settings.load_profile("repeval")
 
 
 @pytest.fixture
