@@ -105,7 +105,8 @@ def test_the_package_is_documented_by_its_own_docstrings(book):
     names = set(repeval.__all__) - {"__version__"}
     shown = re.findall(r'<dt class="[^"]*py" id="repeval\.(\w+)">', page)
     assert sorted(shown) == sorted(names)
-    assert page.count(">Examples</p>") == len(names)
+    # Each name has one, and some of their methods.
+    assert page.count(">Examples</p>") >= len(names)
     # Only what is documented is published: no module that no public name or figure is from.
     published = {p.stem for p in html.glob("_modules/repeval/*/*.html")}
     assert published == {getattr(repeval, name).__module__.split(".")[-1] for name in names} - {
