@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 
-__all__ = ["KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "page", "printable"]
+__all__ = ["KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "printable"]
 __all__ += ["refused", "some"]
 
 
@@ -390,23 +388,3 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
 )}  # fmt: skip
 
 MESSAGES = {row[0]: Message(group, *row) for group, rows in TABLE.items() for row in rows}
-
-REFUSED, SAID = "**Refused:** nothing was computed.", "**Said:** the data are used."
-#: What is to be typed, whose dashes and quotes must stay as they are.
-TYPED = re.compile(
-    r"pip install '[^']+'|(?:(?:inspect|promptfoo) [a-z ]+)?--[a-z-]+"
-    r"(?: (?:json|keep|fail|leave-out|last|[\d.]*\d|(?:[a-z]+=)?[A-Z]+(?:=[A-Z]+)?)\b)?"
-)
-
-
-def page() -> str:
-    """Return the messages as Markdown, each at an anchor that is its code."""
-    lines = []
-    for group, found in groupby(MESSAGES.values(), lambda m: m.group):
-        lines.append(f"## {group}")
-        for is_refused, messages in groupby(found, lambda m: m.kind == "refused"):
-            lines.append(REFUSED if is_refused else SAID)
-            for m in messages:
-                way = TYPED.sub(lambda typed: f"`{typed[0]}`", m.way_out)
-                lines.append(f"({m.code})=\n`{m.code}`\n: {m.meaning} {way}")
-    return "\n\n".join(lines)

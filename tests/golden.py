@@ -55,11 +55,11 @@ def run(*argv: str) -> dict[str, Any]:
 def results(shared: Path | None, book: bool) -> Iterator[tuple[str, Any]]:
     """Yield every result with its name."""
     import repeval
-    from repeval import messages
+    from repeval.companion.book.stage import messages_page
 
     public = {name: getattr(repeval, name) for name in dir(repeval)}
     yield "surface", {n: str(inspect.signature(v)) for n, v in public.items() if callable(v)}
-    yield "messages", messages.page().split("\n\n")
+    yield "messages", messages_page().split("\n\n")
     yield "analyze", run("analyze", "--json", "-")
     for name, options in SCREENS.items():
         yield name, run("analyze", *options)

@@ -6,7 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-from repeval.messages import KINDS, MESSAGES, TABLE, Notice, page, refused, some
+from repeval.companion.book.stage import messages_page
+from repeval.messages import KINDS, MESSAGES, TABLE, Notice, refused, some
 
 PACKAGE = Path(__file__).resolve().parents[1] / "repeval"
 REFUSERS = {"RepevalError", "refused", "refuse", "_check_names"}
@@ -71,7 +72,7 @@ def test_the_messages_import_nothing_of_the_package():
 
 
 def test_the_page_of_messages_has_each_with_its_anchor_and_what_is_typed_as_typed():
-    text = page()
+    text = messages_page()
     for code in MESSAGES:
         assert text.count(f"\n\n({code})=\n`{code}`\n: ") == 1
     bare = re.sub(r"`[^`]*`", "", text)

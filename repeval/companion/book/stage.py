@@ -5,12 +5,13 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from pathlib import Path
 
-from repeval import messages
 from repeval.companion.book.data import is_paper
 from repeval.companion.book.html import figure_html, images
 from repeval.companion.book.process import BuildFailed, write
+from repeval.messages import MESSAGES
 from repeval.report.format import STAND_IN
 from repeval.stats.intervals import INTERVALS
 
@@ -21,6 +22,13 @@ OTHER_CAPTIONS = {
     "Where the texts meet": "Which bootstrap, and how many runs",
 }
 FOOTER = ("Independent recomputation of", "The questions of")
+# Above the messages of each kind.
+REFUSED, SAID = "**Refused:** nothing was computed.", "**Said:** the data are used."
+# What is to be typed, whose dashes and quotes must stay as they are.
+TYPED = re.compile(
+    r"pip install '[^']+'|(?:(?:inspect|promptfoo) [a-z ]+)?--[a-z-]+"
+    r"(?: (?:json|keep|fail|leave-out|last|[\d.]*\d|(?:[a-z]+=)?[A-Z]+(?:=[A-Z]+)?)\b)?"
+)
 HEADER = re.compile(r"\A---\n(.*?\n)---", re.DOTALL)
 # A passage and its conditions, without another one's start inside.
 PASSAGE = re.compile(r"^% only:(.*)\n((?:(?!% only:).*\n)*?)% end(?:\n|\Z)", re.MULTILINE)
@@ -162,9 +170,22 @@ def with_figures(text: str, analysis) -> str:
 
 def with_lists(text: str) -> str:
     """Replace the lines ``% messages`` and ``% intervals`` by all there are."""
-    lists = {"messages": messages.page, "intervals": intervals_table}
+    lists = {"messages": messages_page, "intervals": intervals_table}
     names = "|".join(lists)
     return re.sub(rf"^% ({names})$", lambda found: lists[found[1]](), text, flags=re.MULTILINE)
+
+
+def messages_page() -> str:
+    """Return the messages as Markdown, each at an anchor that is its code."""
+    lines = []
+    for group, found in groupby(MESSAGES.values(), lambda m: m.group):
+        lines.append(f"## {group}")
+        for is_refused, messages in groupby(found, lambda m: m.kind == "refused"):
+            lines.append(REFUSED if is_refused else SAID)
+            for m in messages:
+                way = TYPED.sub(lambda typed: f"`{typed[0]}`", m.way_out)
+                lines.append(f"({m.code})=\n`{m.code}`\n: {m.meaning} {way}")
+    return "\n\n".join(lines)
 
 
 def intervals_table() -> str:
