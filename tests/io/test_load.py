@@ -11,15 +11,7 @@ import pytest
 from repeval import load
 from repeval.io.checks import checks
 from repeval.messages import RepevalError
-
-BASE = [
-    {"model": m, "problem": p, "run": r, "outcome": int((i + r) % 3 > 0)}
-    for m in ("a", "b")
-    for i, p in enumerate(("x", "y", "z"))
-    for r in range(2)
-]
-HEAD = "model,problem,run,outcome\n"
-GOOD = HEAD + "a,x,0,1\na,x,1,0\na,y,0,1\na,y,1,1\n"
+from tests.io.tiny import BASE, GOOD, HEAD, same
 
 
 def codes(data) -> list[str]:
@@ -30,14 +22,6 @@ def refusal(path, **options) -> RepevalError:
     with pytest.raises(RepevalError) as caught:
         load(path, **options)
     return caught.value
-
-
-def same(one, two) -> None:
-    pd.testing.assert_frame_equal(one.frame, two.frame)
-    pd.testing.assert_frame_equal(one.labels, two.labels)
-    pd.testing.assert_frame_equal(one.errored, two.errored)
-    assert one.models == two.models
-    assert one.problems == two.problems
 
 
 def test_every_format_reads_alike(write, tidy, tmp_path):

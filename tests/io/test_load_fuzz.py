@@ -12,18 +12,7 @@ from hypothesis import strategies as st
 
 from repeval import load
 from repeval.messages import RepevalError
-
-HEAD = "model,problem,run,outcome\n"
-GOOD = HEAD + "a,x,0,1\na,x,1,0\na,y,0,1\na,y,1,1\n"
-
-
-def same(one, two) -> None:
-    pd.testing.assert_frame_equal(one.frame, two.frame)
-    pd.testing.assert_frame_equal(one.labels, two.labels)
-    pd.testing.assert_frame_equal(one.errored, two.errored)
-    assert one.models == two.models
-    assert one.problems == two.problems
-
+from tests.io.tiny import GOOD, HEAD, same
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 

@@ -9,15 +9,7 @@ import pytest
 from repeval import load
 from repeval.io import files
 from repeval.messages import RepevalError
-
-BASE = [
-    {"model": m, "problem": p, "run": r, "outcome": int((i + r) % 3 > 0)}
-    for m in ("a", "b")
-    for i, p in enumerate(("x", "y", "z"))
-    for r in range(2)
-]
-HEAD = "model,problem,run,outcome\n"
-GOOD = HEAD + "a,x,0,1\na,x,1,0\na,y,0,1\na,y,1,1\n"
+from tests.io.tiny import BASE, GOOD, HEAD
 
 
 def refusal(path, **options) -> RepevalError:
