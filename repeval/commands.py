@@ -174,6 +174,7 @@ def convert(args: argparse.Namespace) -> int:
 def claims(args: argparse.Namespace) -> int:
     """Hold the texts' claims against the data; 1 if one differs unexplained."""
     from repeval.companion import ledger, studies
+    from repeval.companion.book.notebook import Book
     from repeval.companion.ledger import scorecard
 
     outcomes = _load(args)
@@ -183,7 +184,9 @@ def claims(args: argparse.Namespace) -> int:
         studies.result, outcomes=outcomes, size=size, seed=args.seed, jobs=args.jobs,
         store=Path("_build/.store/studies"),
     )  # fmt: skip
-    found = ledger.verdicts(analysis, outcomes, study=study)
+    ledger.check(analysis, outcomes)
+    book = Book(outcomes, analysis, "claims", size, args.seed, Path("."), tables=study)
+    found = book.verdicts()
     counts = {verdict: n for verdict, n in ledger.counts(found).items() if n}
     if args.json:
         document = {

@@ -13,8 +13,11 @@ import yaml
 
 import repeval
 import repeval.report.analysis
-from repeval.companion.book.data import save_data
+from repeval.companion.book.data import load_data, save_data
+from repeval.companion.book.pages import fitted
+from repeval.companion.book.stage import fits
 from repeval.companion.studies import result
+from tests.notebooks import visible
 
 HOME = Path(__file__).resolve().parents[2] / "notebooks"
 PAGES = sorted(path.stem for path in HOME.glob("*.md"))
@@ -103,7 +106,12 @@ def run(page, key, prepared, monkeypatch):
     )
     monkeypatch.setattr("myst_nb.glue", lambda name, value, display: glued.update({name: value}))
     space = {"__name__": "__main__"}
-    for number, cell in enumerate(read(page).cells):
+    source = (HOME / f"{page}.md").read_text(encoding="utf-8")
+    outcomes = loaded(home, key)
+    if not fits(source, page, outcomes):
+        pytest.skip("the page is left out of a book of these data")
+    cells = jupytext.reads(fitted(source, page, outcomes), fmt="md:myst").cells
+    for number, cell in enumerate(cells):
         if cell.cell_type == "code":
             exec(compile(cell.source, f"{page}, cell {number}", "exec"), space)
             if "parameters" in cell.metadata.get("tags", []):
@@ -111,21 +119,26 @@ def run(page, key, prepared, monkeypatch):
     return shown, glued
 
 
+@functools.cache
+def loaded(home, key):
+    return load_data(home / "data" / f"{key}.csv", key)[0]
+
+
 @pytest.mark.parametrize("key", DATA)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
 def test_runs_and_leaves_no_gap(page, key, prepared, monkeypatch):
-    if key != "default" and read(page).metadata.get("about") == "paper":
-        pytest.skip("the page is in the paper's book only")
     shown, glued = run(page, key, prepared, monkeypatch)
-    used = re.findall(r"\{glue:text\}`([\w-]+)`", prose(page))
+    source = (HOME / f"{page}.md").read_text(encoding="utf-8")
+    drawn = fitted(source, page, loaded(prepared[0](key), key))
+    used = re.findall(r"\{glue:text\}`([\w-]+)`", drawn)
     assert used
     assert set(used) <= set(glued), "a text in prose that no cell gives"
     assert [name for name in used if not glued[name].strip()] == []
     assert not any(re.search(r"\b(nan|None|inf)\b", text) for text in glued.values())
     html = [value["text/html"] if isinstance(value, dict) else value for value in shown]
     figures = [text for text in html if text.startswith("<figure")]
-    assert bool(figures) == any("book.show(" in cell.source for cell in read(page).cells)
+    assert bool(figures) == any(f"book.{x}(" in drawn for x in ("show", "figure"))
     assert all(re.search(r' alt="[^"]{20,}"', text) for text in figures)
     assert all(len(re.search("<figcaption>(.*?)<span", text)[1]) > 20 for text in figures)
     assert not any("<script" in text for text in html)
@@ -146,6 +159,13 @@ def test_warnings_reach_the_pages(prepared, monkeypatch):
         assert run(page, "names", prepared, monkeypatch)[1]["warned"] == glued["warned"]
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in visible.EXEMPT])
+def test_the_mathematics_is_visible(page):
+    cells = visible.visible_cells(page)
+    assert sum(map(visible.computing, cells)) >= visible.LEAST
+    assert [source for source in cells if not visible.computing(source)] == []
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_source_is_clean(page):
     text = (HOME / f"{page}.md").read_text(encoding="utf-8")
@@ -153,7 +173,7 @@ def test_source_is_clean(page):
     assert "jupytext_version" not in text
     assert header["kernelspec"]["name"] == "python3"
     assert not any(cell.get("outputs") for cell in read(page).cells)
-    assert set(header) <= {"jupytext", "kernelspec", "requires", "about", "studies"}
+    assert set(header) <= {"jupytext", "kernelspec", "requires", "about", "after", "studies"}
 
 
 def test_nothing_but_sources():

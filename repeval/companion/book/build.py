@@ -14,10 +14,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from repeval.companion.book.data import save_data
-from repeval.companion.book.execute import execute
+from repeval.companion.book.execute import digest, execute
+from repeval.companion.book.pages import write_claims
 from repeval.companion.book.process import BuildFailed, stoppable, write
 from repeval.companion.book.site import build_pdf, build_site
-from repeval.companion.book.stage import stage
+from repeval.companion.book.stage import front_matter, stage
 from repeval.io.registry import share_dir
 from repeval.messages import RepevalError, refused
 
@@ -86,7 +87,12 @@ def build(
         inputs = save_data(outcomes, root / data, options)
         parameters = {"data": data, "name": name, "size": size, "seed": seed}
         run_studies(studies, outcomes, root, size, seed, jobs)
-        execute(notebooks, root, parameters, inputs, jobs)
+        last = {page: text for page, text in notebooks.items() if after_claims(text)}
+        first = {page: text for page, text in notebooks.items() if page not in last}
+        execute(first, root, parameters, inputs, jobs)
+        if last:
+            kept = collect_claims(root)
+            execute(last, root, parameters, inputs + kept, jobs)
         collect_files(root)
         answer = json.dumps(analysis.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         write(root / "analysis.json", answer + "\n")
@@ -168,6 +174,25 @@ def run_studies(names, outcomes, root: Path, size: str, seed: int, jobs: int | N
         store.write(table, root / "data" / "studies" / f"{name}.json")
 
 
+def after_claims(text: str) -> bool:
+    """Tell whether a page judges the claims that other pages compute."""
+    return front_matter(text).get("after") == "claims"
+
+
+def collect_claims(root: Path) -> str:
+    """Write the claims that executed pages carry beside the data; return their hash."""
+    import nbformat
+
+    claimed = {}
+    for path in sorted((root / "notebooks").glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", []):
+                found = output.get("metadata", {}).get("repeval", {}).get("claims", {})
+                claimed |= {key: (*value, path.stem) for key, value in found.items()}
+    write_claims(claimed, root / "data" / "claims.json")
+    return digest(claimed)
+
+
 def collect_files(root: Path) -> None:
     """Write what executed notebooks carry to the stage: figures and tables, for links, and texts.
 
@@ -183,7 +208,8 @@ def collect_files(root: Path) -> None:
             if glued := metadata.get("scrapbook"):
                 text = output["data"][f"{glued['mime_prefix']}text/plain"]
                 numbers[f"{path.stem}.{glued['name']}"] = ast.literal_eval(text)
-            if (about := metadata.get("repeval")) is None:
+            about = metadata.get("repeval", {})
+            if "csv" not in about:
                 continue
             contents = {"csv": about["csv"].encode()}
             if "figure" in about:

@@ -26,6 +26,7 @@ def images(figure) -> tuple[bytes, bytes]:
 def figure_html(plot, svg: bytes, name: str, source, links: str = "") -> str:
     """HTML of a figure: the picture, its caption, and what it was drawn by and from."""
     caption, origin = plot.caption, ""
+    drawn = f"<code>{escape(plot.source)}</code>" if plot.source else "the code above"
     if plot.of_data:
         caption += " Stand-in data." * (source.basis == "stand-in")
         origin = f" from {escape(source.name)} (SHA-256 {escape(source.sha256[:12])})"
@@ -34,7 +35,7 @@ def figure_html(plot, svg: bytes, name: str, source, links: str = "") -> str:
         f'<img src="data:image/svg+xml;base64,{base64.b64encode(svg).decode()}" '
         f'alt="{escape(plot.alt)}">'
         f"<figcaption>{escape(caption)}"
-        f'<span class="repeval-source">Drawn by <code>{escape(plot.source)}</code>{origin}. '
+        f'<span class="repeval-source">Drawn by {drawn}{origin}. '
         f"{links}</span>"
         "</figcaption></figure>"
     )

@@ -44,25 +44,15 @@ def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list
     import yaml
 
     paper = is_paper(outcomes)
-    have = {
-        "models": len(outcomes.models),
-        "conditions": len(outcomes.conditions),
-        "runs": int(outcomes.frame.groupby(["model", "condition", "problem"]).size().max()),
-    }
 
-    def fits(page: str) -> bool:
-        header = front_matter(read_page(share, page))
-        needs = header.get("requires", {})
-        if unknown := set(needs) - set(have):
-            raise BuildFailed(f"{page}.md requires {', '.join(unknown)}; known: {', '.join(have)}.")
-        enough = all(have[what] >= least for what, least in needs.items())
-        return enough and (paper or header.get("about") != "paper")
+    def chosen(page: str) -> bool:
+        return fits(read_page(share, page), page, outcomes)
 
-    toc, pages = fit_toc(yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8")), fits)
-    shown = numbers(analysis)
+    toc, pages = fit_toc(yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8")), chosen)
+    shown, have = numbers(analysis), held(outcomes)
 
     def holds(condition: str) -> bool:
-        known = {"paper": paper, "other": not paper}
+        known = {"paper": paper, "other": not paper, **have}
         return known.get(condition, condition in pages or bool(shown.get(condition)))
 
     shutil.copytree(
@@ -95,6 +85,34 @@ def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list
     return pages, notebooks, list(dict.fromkeys(studies))
 
 
+def fits(text: str, page: str, outcomes) -> bool:
+    """Tell whether a page has something to say about the data: what its header requires."""
+    header = front_matter(text)
+    have = {
+        "models": len(outcomes.models),
+        "conditions": len(outcomes.conditions),
+        "runs": max(int(outcomes.system(*s).runs.max()) for s in outcomes.systems),
+    }
+    needs = header.get("requires", {})
+    if unknown := set(needs) - set(have):
+        raise BuildFailed(f"{page}.md requires {', '.join(unknown)}; known: {', '.join(have)}.")
+    enough = all(have[what] >= least for what, least in needs.items())
+    return enough and (is_paper(outcomes) or header.get("about") != "paper")
+
+
+def held(outcomes) -> dict[str, bool]:
+    """Return what holds of the data, by the words that passages of pages may ask for."""
+    samples = [outcomes.system(*s) for s in outcomes.systems]
+    return {
+        "binary": outcomes.binary,
+        "scores": not outcomes.binary,
+        "repeated": any(bool((s.runs > 1).any()) for s in samples),
+        "once": all(bool((s.runs == 1).all()) for s in samples),
+        "two models": len(outcomes.models) > 1,
+        "two conditions": len(outcomes.conditions) > 1,
+    }
+
+
 def read_page(share: Path, page: str) -> str:
     """Text of a page of the contents."""
     try:
@@ -113,7 +131,7 @@ def front_matter(text: str) -> dict:
 
 def without_conditions(text: str) -> str:
     """Drop the header lines that only staging reads."""
-    conditions = re.compile(r"^(?:about|requires|studies):.*\n", re.MULTILINE)
+    conditions = re.compile(r"^(?:about|after|requires|studies):.*\n", re.MULTILINE)
     return HEADER.sub(lambda header: conditions.sub("", header[0]), text)
 
 

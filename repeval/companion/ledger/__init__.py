@@ -14,7 +14,13 @@ from repeval.companion.ledger import (  # noqa: F401  (they register their funct
     vc,
 )
 from repeval.companion.ledger.entries import Claim, claims
-from repeval.companion.ledger.judge import Verdict, counts, verdicts
+from repeval.companion.ledger.functions import computed
+from repeval.companion.ledger.judge import Verdict, check, counts, judge
+from repeval.companion.ledger.page_table import page_html
+from repeval.companion.ledger.results import Results
 from repeval.companion.ledger.scorecard import legend, place, table
 
-__all__ = ["Claim", "Verdict", "claims", "counts", "legend", "place", "table", "verdicts"]
+__all__ = [
+    "Claim", "Results", "Verdict", "check", "claims", "computed", "counts", "judge", "legend",
+    "page_html", "place", "table",
+]  # fmt: skip

@@ -7,7 +7,7 @@ from statistics import median
 import pandas as pd
 
 from repeval.companion.ledger.entries import paper
-from repeval.companion.ledger.judge import claim
+from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.ledger.vc import ends
 from repeval.companion.studies import pilot

@@ -6,7 +6,7 @@ import math
 import re
 
 from repeval.companion.ledger.entries import paper
-from repeval.companion.ledger.judge import claim
+from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.stats.ranking import ranks_of, resampled_scores
 from repeval.stats.resampling import keyed_generator

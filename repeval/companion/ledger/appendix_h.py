@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from repeval.companion.ledger.judge import claim
+from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.studies import subsets
 

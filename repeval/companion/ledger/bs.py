@@ -9,7 +9,7 @@ from typing import Any
 from scipy import special
 
 from repeval.companion.ledger.entries import paper
-from repeval.companion.ledger.judge import claim
+from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.ledger.vc import ends
 from repeval.companion.studies.strategies import (

@@ -28,7 +28,7 @@ from repeval.companion.ledger.formulas import (
     total,
     variances,
 )
-from repeval.companion.ledger.judge import claim
+from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.studies.strategies import TABLE, mode_table
 from repeval.stats.agreement import accuracy, cohen_kappa, kappa_of, kappa_standard_error

@@ -6,6 +6,8 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from repeval.io import registry
 from repeval.messages import RepevalError
 
@@ -100,3 +102,20 @@ def decimals(entry: Claim) -> int:
     """Return how many decimals the paper prints."""
     digits = entry.tolerance.get("mc", entry.tolerance).get("round")
     return digits if digits is not None else 2 * (entry.unit != "count")
+
+
+def printed(condition: str, runs: int) -> pd.DataFrame:
+    """Return components by model from the earlier version's table of counts; no outcome enters.
+
+    Columns n, mean, within, between, spread; `plain` is run noise without R/(R-1), as that version
+    gave it.
+    """
+    cells = pd.read_csv(registry.data_dir() / "published-cells.csv", index_col="model")
+    cells = cells[cells["prompt"] == condition]
+    n, mixed = cells["n_problems"], cells["sum_k_times_5_minus_k"]
+    mean = cells["sum_passes"] / (n * runs)
+    spread = ((cells["sum_passes"] * runs - mixed) / runs**2 - n * mean**2) / (n - 1)
+    plain = mixed / (n * runs**2)
+    within = plain * runs / (runs - 1)
+    columns = {"n": n, "mean": mean, "plain": plain, "within": within, "spread": spread}
+    return pd.DataFrame(columns).assign(between=spread - within / runs)

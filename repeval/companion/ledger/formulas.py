@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import comb
 
-from repeval.companion.ledger.judge import claim
+from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.studies import temperature
 from repeval.stats.allocation import optimal_runs

@@ -1,10 +1,10 @@
-"""Verdicts: which function recomputes a claim, whether they agree, and what that rests on."""
+"""Verdicts: whether a recomputed value agrees with a claim, and what that rests on."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ from repeval.companion.ledger.entries import (
     fitted,
     parts,
 )
-from repeval.companion.ledger.results import Results
+from repeval.companion.ledger.places import page_of
+from repeval.io import registry
 from repeval.io.outcomes import Outcomes
 from repeval.messages import RepevalError
 from repeval.report.analysis import Analysis
@@ -72,27 +73,6 @@ class Verdict:
     basis: str = ""
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {}
-
-
-def claim(*patterns: str) -> Callable[[Callable[..., Any]], Any]:
-    """Register a function for claims, by id or by a pattern such as `vc-t6-icc-{slug}`.
-
-    The function takes `Results`, and the placeholders by name; it returns a value (a list for
-    several numbers, a bool for a formula) or a tuple of it and our Monte Carlo standard error. How
-    it does so is told by `how` in the ledger or by its docstring.
-    """
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        for pattern in patterns:
-            if pattern in _FUNCTIONS:
-                raise ValueError(f"two functions for {pattern}")
-            _FUNCTIONS[pattern] = function
-        return function
-
-    return register
-
-
 def agrees(entry: Claim, computed: Any, se: float = 0) -> bool:
     """Decide whether a recomputed value agrees, by a rule that `data/claims.yaml` explains.
 
@@ -115,51 +95,97 @@ def agrees(entry: Claim, computed: Any, se: float = 0) -> bool:
     return all(abs(x - p) <= allowed for x, p in zip(ours, says, strict=True))
 
 
-def verdicts(
-    analysis: Analysis,
-    outcomes: Outcomes,
-    section: str | None = None,
-    *,
-    study: Callable[[str], pd.DataFrame] | None = None,
+def judge(
+    claimed: Mapping[str, Sequence[Any]], outcomes: Outcomes, sections: Sequence[str] | None = None
 ) -> list[Verdict]:
-    """Recompute the claims of a section ("5.1", "Appendix D", "Table 6"), or all.
+    """Hold recomputed values against the entries of the ledger, in its order.
 
     Parameters
     ----------
-    study : callable, optional
-        Returns a study's table by name; by default each is computed in its quick size.
+    claimed : mapping
+        By id: value, its Monte Carlo standard error or None, the value from printed figures or
+        None, and why there is no value (see `Book.claim`). More behind these is not looked at.
+    outcomes : Outcomes
+        The data that were used.
+    sections : sequence of str, optional
+        Judge what is claimed, and of the entries of these sections ("5.1", "Appendix D", "Table
+        6") those that no page computes. None: judge all entries.
 
     Raises
     ------
     RepevalError
-        If no claim has that section, or the data are not the paper's systems. The post's claims
-        need no outcomes, and go with any data.
+        If no entry has one of these sections.
     """
-    results = Results(analysis, outcomes, study)
-    chosen = [c for c in claims() if section in (None, c.section)]
-    if not chosen:
-        known = ", ".join(dict.fromkeys(c.section for c in claims()))
-        raise RepevalError("claims-no-section", f"no claims in section {section!r}; one of {known}")
-    if any(c.doc == "variance-ceiling" for c in chosen):
-        results.check()
-    return [_judge(entry, results) for entry in chosen]
+    known = dict.fromkeys(c.section for c in claims())
+    if unknown := set(sections or ()) - set(known):
+        what = f"no claims in section {min(unknown)!r}; one of {', '.join(known)}"
+        raise RepevalError("claims-no-section", what)
+    if unknown := set(claimed) - {c.id for c in claims()}:
+        raise RepevalError("claims-no-section", f"no claim is called {min(unknown)!r}")
+    return [
+        _judge(entry, outcomes.source.basis, *claimed.get(entry.id, (None, None, None, ""))[:4])
+        for entry in claims()
+        if sections is None
+        or entry.id in claimed
+        or (entry.section in sections and page_of(entry.id) is None)
+    ]
 
 
-def _judge(entry: Claim, results: Results) -> Verdict:
-    remark, basis = errata().get(entry.id, ""), results.outcomes.source.basis
-    if (match := _find(entry.id)) is None:
-        reason = ". ".join(filter(None, (_why_not(entry), remark)))
+def accepted(entry: Claim, se: float = 0) -> str:
+    """Say which values would agree, `0 to 7`; empty where that is no range of numbers."""
+    rule, bound = next(iter(entry.tolerance.items()))
+    says = parts(entry.value)
+    if rule == "exact" or not all(isinstance(p, Real) for p in says):
+        return ""
+    if rule == "range":
+        return f"{bound[0]:g} to {bound[1]:g}"
+    allowed = 0.5 * 10.0 ** -decimals(entry)
+    if rule == "mc":
+        allowed += bound["k"] * float(np.hypot(bound["se"], se))
+    digits = decimals(entry) + 1
+    ends = (f"{p - allowed:.{digits}f} to {p + allowed:.{digits}f}" for p in says)
+    return " and ".join(ends)
+
+
+def check(analysis: Analysis, outcomes: Outcomes) -> None:
+    """Refuse data that are not the paper's systems, or lack their components."""
+    cells = pd.read_csv(registry.data_dir() / "published-cells.csv")
+    wanted = set(zip(cells["model"], cells["prompt"], strict=True))
+    if wanted != set(outcomes.systems):
+        raise refusal(
+            f"the claims are about the paper's {len(wanted)} systems, and these data hold "
+            "others; run `repeval claims` without a file, or on the paper's outcomes"
+        )
+    settings = analysis.settings
+    if settings.level != 0.95 or settings.cluster is not None:
+        raise refusal(
+            "the claims are about 95% intervals with problems as the unit; leave both as is"
+        )
+    for row in analysis.systems:
+        if row.ceiling is None:
+            raise refusal(f"{row.model}, {row.condition}: no ceiling, so no claim about it")
+
+
+def refusal(text: str) -> RepevalError:
+    """Return the error that leaves all claims unchecked."""
+    return RepevalError("claims-other-data", text)
+
+
+def _judge(
+    entry: Claim, basis: str, value: Any, se: float | None, printed: Any, why: str
+) -> Verdict:
+    remark = errata().get(entry.id, "")
+    if value is None:
+        reason = why or ". ".join(filter(None, (_why_not(entry), remark)))
         return Verdict(entry, None, None, "not checkable", reason, basis=basis)
-    function, placeholders = match
-    group, why = fitted().get(entry.id, ("", ""))
+    group, fit = fitted().get(entry.id, ("", ""))
     # A formula is not held against inputs that were fitted, where the text has printed some.
     formula = basis == "stand-in" and group and entry.needs == "closed-form"
-    try:
-        found = function(results.printed if formula else results, **placeholders)
-    except RepevalError as error:
-        return Verdict(entry, None, None, "not checkable", error.text, basis=basis)
-    value, se = found if isinstance(found, tuple) else (found, None)
-    reason = " ".join(f"{entry.how or function.__doc__ or ''} {remark}".split())
+    if formula:
+        if printed is None:
+            raise ValueError(f"{entry.id} needs its value from printed figures: printed=...")
+        value = printed
+    reason = " ".join(f"{entry.how or ''} {remark}".split())
     agreed = agrees(entry, value, se or 0)
     verdict = "holds" if agreed else "known" if entry.id in differing() else "differs"
     # What the stand-in was made to meet comes from outcomes elsewhere, whatever the ledger says it
@@ -172,18 +198,9 @@ def _judge(entry: Claim, results: Results) -> Verdict:
     elif basis == "stand-in" and group:
         evidence = evidence if group == "limits" else group
         if agreed != (group == "limits"):
-            reason = f"{reason} On the stand-in: {why}."
+            reason = f"{reason} On the stand-in: {fit}."
             verdict = group if agreed else "known"
     return Verdict(entry, value, se, verdict, reason, evidence, basis)
-
-
-def _find(key: str) -> tuple[Callable[..., Any], dict[str, str]] | None:
-    if key in _FUNCTIONS:  # an id goes before patterns
-        return _FUNCTIONS[key], {}
-    for pattern, function in _FUNCTIONS.items():
-        if match := re.fullmatch(re.sub(r"\{(\w+)\}", r"(?P<\1>[^-]+)", pattern), key):
-            return function, match.groupdict()
-    return None
 
 
 def _why_not(entry: Claim) -> str:

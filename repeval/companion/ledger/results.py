@@ -10,17 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from repeval.companion.ledger.entries import paper
+from repeval.companion.ledger.entries import paper, printed
+from repeval.companion.ledger.judge import refusal
 from repeval.companion.studies import result
 from repeval.io import registry
 from repeval.io.outcomes import Outcomes
-from repeval.messages import RepevalError
 from repeval.report.analysis import Analysis
-
-
-def refusal(text: str) -> RepevalError:
-    """Return the error that leaves a claim unchecked, or all of them."""
-    return RepevalError("claims-other-data", text)
 
 
 @dataclass(frozen=True)
@@ -41,24 +36,6 @@ class Results:
     @functools.cached_property
     def _tables(self) -> dict[str, pd.DataFrame]:
         return {}
-
-    def check(self) -> None:
-        """Refuse data that are not the paper's systems, or lack their components."""
-        cells = pd.read_csv(registry.data_dir() / "published-cells.csv")
-        wanted = set(zip(cells["model"], cells["prompt"], strict=True))
-        if wanted != set(self.outcomes.systems):
-            raise refusal(
-                f"the claims are about the paper's {len(wanted)} systems, and these data hold "
-                "others; run `repeval claims` without a file, or on the paper's outcomes"
-            )
-        settings = self.analysis.settings
-        if settings.level != 0.95 or settings.cluster is not None:
-            raise refusal(
-                "the claims are about 95% intervals with problems as the unit; leave both as is"
-            )
-        for row in self.analysis.systems:
-            if row.ceiling is None:
-                raise refusal(f"{row.model}, {row.condition}: no ceiling, so no claim about it")
 
     @functools.cached_property
     def printed(self) -> Printed:
@@ -106,18 +83,8 @@ class Results:
 
 
 def published(r: Results) -> pd.DataFrame:
-    """Return components by model from the earlier version's table; no outcome enters.
-
-    `plain` is run noise without R/(R-1), as that version gave it.
-    """
-    cells = pd.read_csv(registry.data_dir() / "published-cells.csv", index_col="model")
-    cells = cells[cells["prompt"] == r.condition]
-    n, runs, mixed = cells["n_problems"], r.n_runs, cells["sum_k_times_5_minus_k"]
-    mean = cells["sum_passes"] / (n * runs)
-    spread = ((cells["sum_passes"] * runs - mixed) / runs**2 - n * mean**2) / (n - 1)
-    plain = mixed / (n * runs**2)
-    within = plain * runs / (runs - 1)
-    return pd.DataFrame({"n": n, "mean": mean, "plain": plain, "within": within, "spread": spread})
+    """Return components by model from the earlier version's table (see `entries.printed`)."""
+    return printed(r.condition, r.n_runs)
 
 
 class Printed(Results):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from statistics import mean, median
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 from repeval.companion.ledger.entries import paper
-from repeval.companion.ledger.judge import claim
-from repeval.companion.ledger.results import Results, refusal
+from repeval.companion.ledger.functions import claim
+from repeval.companion.ledger.results import Results
 from repeval.stats.allocation import cost_ratio_for, optimal_runs, relative_width
 from repeval.stats.betabinomial import fit_beta_binomial
 from repeval.stats.comparison import minimum_detectable
@@ -30,65 +29,6 @@ def ends(values: Any) -> list[Any]:
 # What is taken of the clean systems' figures, and how prices move, by the words of the ids.
 OF = {"min": min, "median": median, "max": max, "range": ends}
 AS_DEAR = {"10x": 10, "tenth": 0.1}
-
-
-# Sections 3 and 4: the systems and their data, counted
-
-
-def tiers(r: Results, *dropped: str) -> list[str]:
-    """Return the difficulty of every problem collected, less those named."""
-    if "difficulty" not in r.whole.labels:
-        raise refusal("the data have no column difficulty")
-    return [str(tier).lower() for tier in r.whole.labels["difficulty"].drop([*dropped])]
-
-
-def product(*keys: str) -> Callable[[Results], int]:
-    """Return the function that multiplies what the paper prints."""
-    return lambda _: math.prod(paper()[f"vc-{key}"].value for key in keys)
-
-
-def planned(r: Results) -> int:
-    """Multiply systems, conditions, problems and runs of the data."""
-    data = r.whole
-    return len(data.models) * len(data.conditions) * len(data.problems) * r.n_runs
-
-
-claim("vc-s4-missing")(lambda r: planned(r) - len(r.whole.frame))
-claim("vc-s4-requests")(product("s4-models", "abs-prompts", "s4-n-collected", "s4-runs"))
-claim("vc-s4-analysed")(product("s4-models", "abs-prompts", "s4-n-common", "s4-runs"))
-claim("vc-s51-pooled-n")(product("s4-n-common", "s4-runs"))
-claim("vc-s3-positive")(lambda r: [sum(s.between > 0 for s in r.systems()), len(r.systems())])
-claim("vc-s4-models", "vc-abs-models")(lambda r: len(r.outcomes.models))
-claim("vc-s4-excluded")(lambda r: len(r.systems()) - len(r.clean()))
-claim("vc-abs-prompts")(lambda r: len(r.outcomes.conditions))
-claim("vc-lim-systems")(lambda r: [len(r.clean()), len(r.systems()) - len(r.clean())])
-claim("vc-s4-n-collected")(lambda r: len(r.whole.problems))
-claim("vc-s4-runs", "vc-abs-runs")(lambda r: r.n_runs)
-claim("vc-s4-judged")(lambda r: len(r.whole.frame))
-claim("vc-s4-n-common", "vc-abs-problems", "vc-lim-n", "vc-ab-n")(
-    lambda r: len(r.outcomes.problems)
-)
-claim("vc-abs-judged-runs")(lambda r: len(r.outcomes.frame))
-claim("vc-s4-difficulty")(lambda r: [tiers(r).count(t) for t in ("easy", "medium", "hard")])
-claim("vc-s4-hard-dropped")(lambda r: tiers(r, *r.outcomes.problems).count("hard"))
-
-
-@claim("vc-s4-id-range")
-def id_range(r: Results) -> list[int]:
-    """Read the first and the last problem number off the ids."""
-    if r.outcomes.source.basis == "stand-in":
-        raise refusal("the stand-in's problem numbers are invented")
-    return ends(int(number) for p in r.whole.problems if (number := re.sub(r"\D", "", p)))
-
-
-@claim("vc-s4-max-change")
-def max_change(r: Results) -> float:
-    """Compare every score before and after the incomplete problem is dropped, in points."""
-    whole, kept = (
-        np.array([data.system(*system).rate.mean() for system in r.outcomes.systems])
-        for data in (r.whole, r.outcomes)
-    )
-    return 100 * np.abs(whole - kept).max()
 
 
 # Section 5.1: intervals, pairs and ranks
@@ -179,37 +119,6 @@ def pooled_separates(r: Results) -> int:
     """Count neighbours whose pooled Wilson intervals do not overlap."""
     limits = {s.model: s.intervals["pooled_wilson"] for s in r.systems()}
     return sum(limits[p.model_a][0] > limits[p.model_b][1] for p in r.adjacent)
-
-
-# Section 5.2: components
-
-
-def shifts(r: Results) -> np.ndarray:
-    """Return how far the ceilings of the clean systems move between the two conditions."""
-    here, there = (r.values("ceiling", c) for c in r.outcomes.conditions)
-    return np.abs(here - there)
-
-
-claim(
-    "vc-abs-ceiling-{of}", "vc-s1-ceiling-{of}", "vc-s52-ceiling-{of}", "vc-lim-ceiling-{of}",
-    "vc-fig2-dashed", "vc-ab-detailed-ceiling",
-)(lambda r, of="median": OF[of](r.values("ceiling")))  # fmt: skip
-claim("vc-s52-aleatoric-{of}")(lambda r, of: OF[of](r.values("aleatoric_share")))
-claim(
-    "vc-s52-narrowing-median", "vc-abs-narrowing-median", "vc-s1-narrowing-median",
-    "vc-s6-narrowing-median",
-)(lambda r: 1 - 1 / math.sqrt(median(r.values("ceiling"))))  # fmt: skip
-claim(
-    "vc-abs-narrowing-{of}", "vc-s1-narrowing-{of}", "vc-s52-narrowing-{of}", "vc-s6-narrowing-{of}"
-)(lambda r, of: OF[of](r.values("max_narrowing")))
-claim("vc-s52-unanimous-{n}")(
-    lambda r, n: next(
-        mean(s.constant_share for s in rows)
-        for rows in (r.systems(), r.clean())
-        if len(rows) == int(n)
-    )
-)
-claim("vc-s52-shift-{of}")(lambda r, of: OF[of](shifts(r)))
 
 
 # Section 5.3: what to buy, always from unrounded ratios
