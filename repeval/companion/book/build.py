@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from repeval.companion.book.data import save_data
+from repeval.companion.book.data import is_paper, save_data
+from repeval.companion.book.downloads import write_downloads
 from repeval.companion.book.execute import digest, execute
 from repeval.companion.book.pages import write_claims
 from repeval.companion.book.process import BuildFailed, stoppable, write
@@ -98,6 +99,7 @@ def build(
         write(root / "analysis.json", answer + "\n")
         write_summary(outcomes, analysis, root)
         build_site(root)
+        write_downloads(root, is_paper(outcomes))
         if pdf:
             build_pdf(root, pages)
         refuse_stopping()

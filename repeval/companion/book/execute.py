@@ -163,7 +163,7 @@ def strip(text: str, page: str, root: Path) -> tuple[str, str]:
             cell.metadata.pop(key, None)
         tags = cell.metadata.get("tags", [])
         if "injected-parameters" in tags:
-            cell.metadata["tags"] = [*tags, "hide-input"]
+            cell.metadata["tags"] = [*tags, "remove-cell"]
         outputs = cell.get("outputs", [])
         for output in outputs:
             if output.output_type == "error":

@@ -9,8 +9,8 @@ import pandas as pd
 
 from repeval.companion.ledger.entries import paper
 from repeval.companion.ledger.functions import claim
-from repeval.companion.ledger.judge import refusal
 from repeval.companion.ledger.results import Results
+from repeval.companion.ledger.verdicts import refusal
 from repeval.companion.studies import halfsplits
 from repeval.messages import some
 from repeval.stats.betabinomial import leave_one_out, subset_errors

@@ -13,8 +13,8 @@ import numpy as np
 from repeval.companion.ledger.entries import paper
 from repeval.companion.ledger.formulas import same
 from repeval.companion.ledger.functions import claim
-from repeval.companion.ledger.judge import refusal
 from repeval.companion.ledger.results import Results
+from repeval.companion.ledger.verdicts import refusal
 from repeval.companion.words.labels import labelled
 from repeval.stats.exchangeability import RunAgreement, label_effect, run_agreement
 from repeval.stats.sample import FloatArray

@@ -13,11 +13,11 @@ from statistics import fmean, median
 import pandas as pd
 
 from repeval.companion.ledger.entries import SMALLER, anchors, disagreements, paper
-from repeval.companion.ledger.judge import Verdict, agrees
 from repeval.companion.ledger.results import Results, published
 from repeval.companion.ledger.scorecard import here, place, says, table
 from repeval.companion.ledger.table6 import slug
 from repeval.companion.ledger.vc import cost, median_ratio, ratio
+from repeval.companion.ledger.verdicts import Verdict, agrees
 from repeval.report.format import percent
 from repeval.stats import allocation
 from repeval.stats.allocation import inflation, width_factor

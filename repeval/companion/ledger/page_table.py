@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from repeval.companion.ledger.judge import VERDICTS, Verdict, accepted
 from repeval.companion.ledger.scorecard import here, says
+from repeval.companion.ledger.verdicts import VERDICTS, Verdict, accepted
 
 #: What the ledger writes in plain letters, and how it is set.
 SYMBOLS = {
@@ -55,6 +55,6 @@ def _row(v: Verdict) -> str:
 
 
 def _tally(found: Sequence[Verdict]) -> str:
-    """Count the verdicts in words: `3 hold, 1 differs, known`."""
+    """Count the verdicts: `holds: 3; differs, known: 1`."""
     words = [VERDICTS[v.verdict] for v in found]
-    return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    return "; ".join(f"{word}: {words.count(word)}" for word in dict.fromkeys(words))

@@ -1,4 +1,4 @@
-"""Which page computes a claim: read off the pages' cells, where its id stands."""
+"""Which page computes a claim, and by what: read off the pages' cells, where its id stands."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ import ast
 import functools
 import re
 
+import repeval
 from repeval.io.registry import share_dir
 
 CELL = re.compile(r"^```\{code-cell\}.*?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+OPTIONS = re.compile(r"\A(?::\w+:.*\n)+")
 
 
 @functools.cache
-def computed() -> dict[str, tuple[str, str]]:
-    """Return pattern -> (page, cell) of every ``book.claim(id, ...)``; f-strings are patterns."""
+def computed() -> dict[str, tuple[str, str, str]]:
+    """Return pattern -> (page, cell, pattern) of every ``book.claim(id, ...)``.
+
+    An f-string is a pattern, and so is an id as it stands.
+    """
     found = {}
     for path in sorted((share_dir() / "notebooks").glob("*.md")):
-        for cell in CELL.findall(path.read_text(encoding="utf-8")):
-            if "book.claim(" in cell:
-                code = re.sub(r"\A(?::\w+:.*\n)+", "", cell)
-                found |= {pattern: (path.stem, code) for pattern in _patterns(code)}
+        for code in _cells(path.stem):
+            if "book.claim(" in code:
+                found |= {pattern: (path.stem, code, pattern) for pattern in _patterns(code)}
     return found
 
 
@@ -28,11 +32,46 @@ def page_of(key: str) -> str | None:
     return cell_of(key)[0] if cell_of(key) else None
 
 
-def cell_of(key: str) -> tuple[str, str] | None:
-    """Return the page that computes a claim, and its cell; a literal id goes before a pattern."""
+def cell_of(key: str) -> tuple[str, str, str] | None:
+    """Return the page that computes a claim, its cell, and the pattern there.
+
+    An id as it stands goes before an f-string.
+    """
     if re.escape(key) in computed():
         return computed()[re.escape(key)]
     return next((place for p, place in computed().items() if re.fullmatch(p, key)), None)
+
+
+def functions_of(key: str) -> list[str]:
+    """Return the public functions of `repeval` that a claim's value comes from, in their order.
+
+    From the claim's cell back: what it uses, and the cells before that make what it uses.
+    """
+    if (place := cell_of(key)) is None:
+        return []
+    page, cell, _ = place
+    cells = _cells(page)
+    wanted, found = set(), []
+    for code in reversed(cells[: cells.index(cell) + 1]):
+        tree = ast.parse(code)
+        made = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and _stored(n)}
+        if code != cell and not made & wanted:
+            continue
+        wanted |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - made
+        calls = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
+        found += [name for f in calls if (name := ast.unparse(f)).startswith("repeval.")]
+    names = (name.removeprefix("repeval.") for name in reversed(found))
+    return list(dict.fromkeys(name for name in names if name in repeval.__all__))
+
+
+def _stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+@functools.cache
+def _cells(page: str) -> list[str]:
+    text = (share_dir() / "notebooks" / f"{page}.md").read_text(encoding="utf-8")
+    return [OPTIONS.sub("", cell) for cell in CELL.findall(text)]
 
 
 def _patterns(code: str) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from repeval.companion.ledger.entries import paper, printed
-from repeval.companion.ledger.judge import refusal
+from repeval.companion.ledger.verdicts import refusal
 from repeval.companion.studies import result
 from repeval.io import registry
 from repeval.io.outcomes import Outcomes

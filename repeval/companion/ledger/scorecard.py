@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+import repeval
 from repeval._version import __version__
 from repeval.companion.ledger.entries import (
     INVENTED,
@@ -25,7 +26,8 @@ from repeval.companion.ledger.entries import (
     headlines,
     parts,
 )
-from repeval.companion.ledger.judge import EVIDENCE, FORMULA, VERDICTS, Verdict, counts
+from repeval.companion.ledger.places import functions_of, page_of
+from repeval.companion.ledger.verdicts import EVIDENCE, FORMULA, VERDICTS, Verdict, counts
 
 if TYPE_CHECKING:
     from repeval.io.keys import Source
@@ -108,6 +110,20 @@ def tally(found: Iterable[Verdict]) -> pd.DataFrame:
         by = {words: seen.count((verdict, key)) for key, words in EVIDENCE.items()}
         rows.append({"verdict": verdict, **by, "all": sum(v == verdict for v, _ in seen)})
     return pd.DataFrame(rows)
+
+
+def limits(found: Sequence[Verdict]) -> str:
+    """Say what the data at hand can confirm of the paper, and what they cannot."""
+    n = counts(found)
+    if not (built := n["calibrated"] + n["pinned"]):
+        return "Every claim about outcomes is held against the released ones."
+    free = [v for v in found if v.evidence == "independent"]
+    holds = sum(v.verdict == "holds" for v in free)
+    return (
+        f"This book confirms the paper's algebra and its simulations: of {len(free)} claims that "
+        f"need no outcomes, {holds} hold. It cannot yet confirm what the paper found in its data: "
+        f"these are a stand-in, and {built} claims agree because it was made so."
+    )
 
 
 def counted(found: Sequence[Verdict]) -> str:
@@ -211,7 +227,8 @@ def rows_html(found: Sequence[Verdict], source: Source) -> str:
             f"<small>{escape(place(c))}\n"
             f'<a href="#{escape(c.id)}">#{escape(c.id)}</a></small></th>\n'
             f"<td>{escape(says(c))}</td>\n<td>{escape(here(v))}</td>\n"
-            f"<td>{_badge(v)}{more}\n<details><summary>how</summary>\n{escape(v.reason)}</details>"
+            f"<td>{_badge(v)}{more}\n<details><summary>how</summary>\n{escape(v.reason)}"
+            f"{_behind(c.id)}</details>"
             "</td></tr>"
         )
     about = f"data {source.name} ({source.basis}), SHA-256 {source.sha256}"
@@ -225,6 +242,20 @@ def rows_html(found: Sequence[Verdict], source: Source) -> str:
         + "\n".join(rows)
         + "\n</tbody></table>"
     )
+
+
+def _behind(key: str) -> str:
+    """Return links to where a claim is computed, and to the functions that do it."""
+    if (page := page_of(key)) is None:
+        return ""
+    found = []
+    for name in functions_of(key):
+        module = getattr(repeval, name).__module__
+        source = f"../_modules/{module.replace('.', '/')}.html#{name}"
+        test = f"tests/{module.split('.', 1)[1].replace('.', '/test_')}.py"
+        found.append(f'<a href="{source}"><code>repeval.{name}</code></a> ({test})')
+    by = f", by {', '.join(found)}" * bool(found)
+    return f'\n<small>Computed <a href="{page}.html#claim-{escape(key)}">on {page}</a>{by}.</small>'
 
 
 def _badge(v: Verdict) -> str:

@@ -27,7 +27,6 @@ from repeval.companion.book.stage import (
     keep_passages,
     without_conditions,
 )
-from repeval.companion.ledger import Verdict, claims
 from repeval.companion.plots import style
 
 from .conftest import HOSTILE, make_outcomes
@@ -185,21 +184,6 @@ def test_no_text_of_a_download_is_a_formula(start):
     head, one, *rest = csv(frame).replace('"', "").split("\n")
     assert (head, one) == (f"{lead},x,n", f"{lead}1+1,-1.5,-3")
     assert rest == ["a=b,,-3", ",2.0,-3", ""]
-
-
-def test_a_caption_names_a_section_or_an_appendix(monkeypatch):
-    shown = []
-    some = {c.section: Verdict(c, None, None, "not checkable", "") for c in claims()}
-    monkeypatch.setattr(
-        "repeval.companion.ledger.verdicts", lambda _, __, section, **___: [some[section]]
-    )
-    monkeypatch.setattr(Book, "table", lambda self, frame, caption, notes: shown.append(caption))
-    monkeypatch.setattr("repeval.companion.book.notebook.is_paper", lambda _: True)
-    for section in ("5.2", "Appendix D", "limitations", "Limitations"):
-        Book(None, None, "paper", "quick", 1, None).claims(section)
-    says = ": the paper says, we get"
-    post = "Post: Limitations: the post says, we get"
-    assert shown == [f"Section 5.2{says}", f"Appendix D{says}", f"Limitations{says}", post]
 
 
 SLEEP = "import time; time.sleep(600)"

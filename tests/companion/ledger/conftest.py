@@ -1,21 +1,22 @@
+import functools
+from pathlib import Path
+
 import pytest
 
 from repeval import analyze, load
-from repeval.companion.ledger import verdicts
-from repeval.companion.ledger.results import Results
+from repeval.companion.book.notebook import Book
 from repeval.companion.studies import result
 
 
 @pytest.fixture(scope="session")
 def recomputed():
-    """The default data's `Results`, all verdicts by id, and the studies these asked for."""
-    outcomes, used = load(), {}
+    """The book of the default data, all verdicts by id, and the studies that these asked for."""
+    outcomes, used = load(), set()
 
+    @functools.cache
     def study(name):
-        if name not in used:
-            used[name] = result(name, outcomes)
-        return used[name]
+        used.add(name)
+        return result(name, outcomes)
 
-    analysis = analyze(outcomes)
-    found = {v.claim.id: v for v in verdicts(analysis, outcomes, study=study)}
-    return Results(analysis, outcomes, study), found, set(used)
+    book = Book(outcomes, analyze(outcomes), "paper", "quick", 2606, Path("."), tables=study)
+    return book, {v.claim.id: v for v in book.verdicts()}, used

@@ -4,8 +4,8 @@ import pytest
 
 from repeval import analyze, load
 from repeval.companion.ledger import appendix_h, verdicts
-from repeval.companion.ledger.judge import _find
 from repeval.companion.ledger.results import Results
+from repeval.companion.ledger.verdicts import _find
 from repeval.companion.studies import result, subsets
 
 

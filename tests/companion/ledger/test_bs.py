@@ -12,8 +12,8 @@ from scipy import integrate, stats
 from repeval import analyze, load
 from repeval.companion.ledger import bs, bs_formulas, formulas, mmlu, verdicts
 from repeval.companion.ledger.entries import claims, errata, paper
-from repeval.companion.ledger.judge import _FUNCTIONS, _find, _judge
 from repeval.companion.ledger.results import Results
+from repeval.companion.ledger.verdicts import _FUNCTIONS, _find, _judge
 from repeval.companion.studies import result, strategies
 from repeval.messages import RepevalError
 from repeval.stats.bootstrap import STRATEGIES

@@ -5,7 +5,7 @@ import pytest
 
 from repeval.companion.ledger import Claim, claims, entries, judge
 from repeval.companion.ledger.entries import errata, fitted
-from repeval.companion.ledger.judge import agrees
+from repeval.companion.ledger.verdicts import agrees
 from repeval.io import registry
 from repeval.messages import RepevalError
 

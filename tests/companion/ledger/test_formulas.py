@@ -1,7 +1,7 @@
 import pytest
 
 from repeval.companion.ledger import formulas
-from repeval.companion.ledger.judge import _FUNCTIONS
+from repeval.companion.ledger.verdicts import _FUNCTIONS
 
 FORMULAS = {
     key: function

@@ -8,7 +8,7 @@ import pytest
 from repeval import load
 from repeval.companion.ledger import table6
 from repeval.companion.ledger.entries import paper
-from repeval.companion.ledger.judge import _find
+from repeval.companion.ledger.verdicts import _find
 from repeval.companion.studies import coverage, result
 
 CELLS = [key for key in paper() if key.startswith("vc-t6-") and key.count("-") == 4]

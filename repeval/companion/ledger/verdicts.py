@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -143,7 +144,9 @@ def accepted(entry: Claim, se: float = 0) -> str:
     if rule == "mc":
         allowed += bound["k"] * float(np.hypot(bound["se"], se))
     digits = decimals(entry) + 1
-    ends = (f"{p - allowed:.{digits}f} to {p + allowed:.{digits}f}" for p in says)
+    # Counts and shares are not negative.
+    least = 0.0 if min(says) >= 0 else -math.inf
+    ends = (f"{max(p - allowed, least):.{digits}f} to {p + allowed:.{digits}f}" for p in says)
     return " and ".join(ends)
 
 
