@@ -31,6 +31,7 @@ bench: $(STAMP)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
+	$(BIN)/python -m tests.notebooks.cells
 	$(BIN)/lint-imports --no-logo --cache-dir _build/.cache/imports
 
 # Wheel and sdist, into dist/.
