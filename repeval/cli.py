@@ -57,7 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"repeval {__version__}")
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
-        _add_analyze, _add_build, _add_check, _add_claims, _add_convert, _add_fetch, _add_simulate,
+        _add_analyze, _add_build, _add_check, _add_claims, _add_compare, _add_convert, _add_fetch,
+        _add_simulate,
     ):  # fmt: skip
         add(subparsers)
     return parser
@@ -171,6 +172,23 @@ def _add_claims(commands: Any) -> None:
     parser.add_argument("--full", action="store_true", help="full study sizes, not quick ones")
     parser.add_argument("--json", metavar="FILE", help="write verdicts as JSON; - for the screen")
     parser.set_defaults(run="claims")
+
+
+def _add_compare(commands: Any) -> None:
+    parser = commands.add_parser("compare", help="is a candidate worse than a baseline?")
+    parser.add_argument("baseline", metavar="A", help="the baseline: a model of DATA, or a path")
+    parser.add_argument("candidate", metavar="B", help="the candidate: a model of DATA, or a path")
+    _data_options(parser)
+    parser.add_argument(
+        "--margin", type=float, metavar="PP", help="difference, in points, that does not matter"
+    )
+    parser.add_argument("--flips", action="store_true", help="list the problems that changed")
+    parser.add_argument("--csv", metavar="FILE", help="write the problems with both pass rates")
+    parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
+    parser.add_argument("--markdown", action="store_true", help="Markdown instead of plain text")
+    parser.add_argument("--all", action="store_true", help="all notes")
+    parser.add_argument("--condition", metavar="C", help="the condition to compare under")
+    parser.set_defaults(run="compare")
 
 
 def _add_convert(commands: Any) -> None:

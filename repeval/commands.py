@@ -102,6 +102,41 @@ def analyze(args: argparse.Namespace) -> int:
     return 0
 
 
+def compare(args: argparse.Namespace) -> int:
+    """Compare a candidate with a baseline; both are models of DATA, or paths of one model each."""
+    from repeval.report.versus import versus
+
+    baseline, candidate, args.data = _two_systems(args)
+    outcomes = _load(args)
+    found = versus(
+        outcomes, baseline, candidate, condition=args.condition,
+        margin=None if args.margin is None else args.margin / 100, level=args.level,
+        n_resamples=args.resamples, seed=args.seed, cluster=args.cluster,
+    )  # fmt: skip
+    if args.csv:
+        _refuse_inputs("csv", args.csv, args.data)
+        _write(args.csv, found.problems.to_csv(index=False, lineterminator="\n").encode())
+    if args.json:
+        _write_json(args.json, found.to_dict(), args.data)
+    if args.json != "-":
+        text = found.screen(flips=args.flips, markdown=args.markdown, everything=args.all)
+        print(text, end="")
+    return 0
+
+
+def _two_systems(args: argparse.Namespace) -> tuple[str, str, list[str]]:
+    """Return the names of baseline and candidate, and the data that hold both."""
+    given = [args.baseline, args.candidate]
+    if args.data or not all(Path(g.partition("=")[2] or g).exists() for g in given):
+        return *given, args.data
+    names = [g.partition("=")[0] if "=" in g else Path(g).name.partition(".")[0] for g in given]
+    if names[0] == names[1]:
+        what = f"{' and '.join(given)} have one name; type NAME=PATH for each."
+        raise RepevalError("bad-option", what)
+    paths = [g.partition("=")[2] or g for g in given]
+    return *names, [f"{name}={path}" for name, path in zip(names, paths, strict=True)]
+
+
 def _answerable(part: Outcomes, cluster: str | None) -> bool:
     """Tell whether a group has two problems, and two clusters, of each of its systems."""
     groups = [part.system_problems(*system) for system in part.systems]
@@ -127,7 +162,7 @@ def build(args: argparse.Namespace) -> int:
     except BuildFailed as error:
         print(f"repeval: {error}", file=sys.stderr)
         return 1
-    print(f"The book is at {page}")
+    print(f"The book is at {page}\nThe answer on one page: {page.parents[1] / 'summary.html'}")
     return 0
 
 
@@ -222,9 +257,14 @@ def _write_json(path: str, document: dict[str, Any], inputs: Sequence[str] = ())
     if path == "-":
         sys.stdout.write(text)
         return
-    if Path(path).resolve() in {Path(g.partition("=")[2] or g).resolve() for g in inputs}:
-        raise RepevalError("bad-option", f"--json {path} is one of the inputs; name another file")
+    _refuse_inputs("json", path, inputs)
     _write(path, text.encode())
+
+
+def _refuse_inputs(option: str, path: str, inputs: Sequence[str]) -> None:
+    if Path(path).resolve() in {Path(g.partition("=")[2] or g).resolve() for g in inputs}:
+        what = f"--{option} {path} is one of the inputs; name another file"
+        raise RepevalError("bad-option", what)
 
 
 def _write(path: str, content: bytes) -> None:

@@ -64,13 +64,10 @@ def one_screen(
         known = ", ".join(analysis.summary)
         raise RepevalError("unknown-condition", f"no condition {condition!r}; there are: {known}")
     about = analysis, condition
-    head = [STAND_IN] if analysis.source.basis == "stand-in" else []
-    moved = [n for n in analysis.notices if n.code in READ]
-    head += ["Read " + " ".join(n.text for n in moved)] * bool(moved)
-    head.append(f"{analysis.source.name}: {sentences.shape(*about)}")
-    sections = _comparison(*about, *pair) if pair else []
+    head, moved = head_of(*about)
+    sections = comparison(*about, *pair) if pair else []
     if pair:
-        differ = [n for n in analysis.notices if n.code == "settings-differ" and _parts(n, pair)]
+        differ = settings_that_differ(analysis, pair)
         sections[0].sentences += [n.text for n in differ]
         moved += differ
     if groups:
@@ -93,9 +90,35 @@ def one_screen(
     told = by and f"--by {by} "
     left = [n for n in analysis.notices if n not in moved and not (told and told in n.text)]
     notes = list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
+    return rendered(head, sections, notes, markdown=markdown, everything=everything)
+
+
+def head_of(analysis: Analysis, condition: str) -> tuple[list[str], list[Notice]]:
+    """Return what was read, in lines, and the notices that say so."""
+    head = [STAND_IN] if analysis.source.basis == "stand-in" else []
+    moved = [n for n in analysis.notices if n.code in READ]
+    head += ["Read " + " ".join(n.text for n in moved)] * bool(moved)
+    head.append(f"{analysis.source.name}: {sentences.shape(analysis, condition)}")
+    return head, moved
+
+
+def rendered(
+    head: list[str],
+    sections: Sequence[Section],
+    notes: list[str],
+    *,
+    markdown: bool = False,
+    everything: bool = False,
+) -> str:
+    """Return a head, the sections that have an answer, and notes as plain text or Markdown."""
     shown = [s for s in sections if s.answers or s.table is not None]
     lines = _markdown(head, shown, notes) if markdown else _plain(head, shown, notes, everything)
     return "\n".join(lines) + "\n"
+
+
+def settings_that_differ(analysis: Analysis, pair: tuple[str, str]) -> list[Notice]:
+    """Return the notices on settings in which two models differ."""
+    return [n for n in analysis.notices if n.code == "settings-differ" and _parts(n, pair)]
 
 
 def summary(analysis: Analysis, outcomes: Outcomes) -> str:
@@ -150,7 +173,7 @@ def _leaderboard(analysis: Analysis, condition: str, everything: bool) -> Sectio
     return Section(title, {}, below, table)
 
 
-def _comparison(analysis: Analysis, condition: str, baseline: str, candidate: str) -> list[Section]:
+def comparison(analysis: Analysis, condition: str, baseline: str, candidate: str) -> list[Section]:
     """Ask whether the candidate got worse than the baseline."""
     row = analysis.pair(condition, baseline, candidate)
     swapped = row.model_a == candidate

@@ -1,6 +1,7 @@
-"""Hold the pages' cells to the rules of the code: `python -m tests.notebooks.cells [--fix] [PAGE...]`.
+"""Hold the pages' cells to the rules of the code: `python -m tests.notebooks.cells`.
 
-Lines are shorter than elsewhere, so that none is cut off on a page. `--fix` formats the cells.
+Lines are shorter than elsewhere, so that none is cut off on a page. With `--fix` the cells are
+formatted; names of pages behind it choose some.
 """
 
 import re
@@ -21,7 +22,7 @@ IGNORED = "D,E402,B018,E731,INP,B905,RUF007"
 
 
 def main(fix: bool, names: list[str]) -> int:
-    """Check every page, or those named, as one file, and the form of each cell; return 1 where one fails."""
+    """Check pages, each as one file, and the form of each cell; return 1 where one fails."""
     shutil.rmtree(SCRATCH, ignore_errors=True)
     paths = [path for path in sorted(HOME.glob("*.md")) if not names or path.stem in names]
     pages = {path.stem: path.read_text(encoding="utf-8") for path in paths}

@@ -208,3 +208,12 @@ def test_opens_with_words(page):
     assert title.startswith("# ")
     assert "$" not in first
     assert "What this page does not show" in prose(page)
+
+
+def test_every_public_function_is_called_on_some_page():
+    code = "\n".join(c.source for page in PAGES for c in read(page).cells if c.cell_type == "code")
+    names = [name for name in repeval.__all__ if callable(getattr(repeval, name))]
+    functions = [name for name in names if not isinstance(getattr(repeval, name), type)]
+    # `load` and `analyze` are what opens the book on every page.
+    waiting = set(functions) - {"load", "analyze"} - set(re.findall(r"\brepeval\.(\w+)\(", code))
+    assert waiting == set()

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,22 +165,6 @@ def test_warnings_leave_out_how_the_table_was_read(tidy, default):
     assert say.warned(analysis).endswith(f": {', '.join(dict.fromkeys(found['warning']))}.")
     assert "Nothing" in say.warned(replace(analysis, notices=()))
     assert "1 warning: few-mixed." in say.warned(default)
-
-
-def test_the_front_page_says_no_hundred_percent(tidy):
-    stage = pytest.importorskip("repeval.companion.book.stage")
-    page = (Path(__file__).parents[2] / "book" / "index.md").read_text(encoding="utf-8")
-
-    def kept(analysis):
-        shown = stage.numbers(analysis)
-        return stage.keep_passages(page, "index", lambda c: "/" in c or bool(shown.get(c)))
-
-    text = kept(analyze(drawn(tidy), n_resamples=50))
-    assert "max_narrowing_median" not in text
-    assert "adjacent_resolved_fixed" in text
-    copied = kept(analyze(verdicts(tidy, ["00", "11"] * 6), n_resamples=50))
-    assert "adjacent_resolved_fixed" not in copied
-    assert "max_narrowing_median" in kept(analyze(drawn(tidy, lambda i: i / 30), n_resamples=50))
 
 
 def test_what_pooling_is_for_each_question_follows_the_widths(default):

@@ -253,7 +253,9 @@ def write_summary(outcomes, analysis, root: Path) -> None:
     body, title = MarkdownIt("js-default").render(text), html.escape(analysis.source.name)
     # Markdown has no tables without a head.
     body = body.replace("<thead>\n<tr>\n<th></th>\n<th></th>\n</tr>\n</thead>\n", "")
-    write(root / "summary.html", SUMMARY.format(title=title, body=body))
+    page = SUMMARY.format(title=title, body=body)
+    write(root / "summary.html", page)
+    write(root / "extra" / "summary.html", page)
 
 
 def publish(root: Path, home: Path) -> Path:

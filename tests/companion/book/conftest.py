@@ -25,6 +25,7 @@ parts:
       - file: notebooks/claims
   - caption: Reference
     chapters:
+      - file: book/commands
       - file: book/glossary
       - file: book/references
       - file: book/api

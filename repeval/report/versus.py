@@ -1,0 +1,249 @@
+"""What `repeval compare` answers: worse than a baseline, better, or as good within a margin."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from repeval._version import __version__
+from repeval.messages import RepevalError
+from repeval.report.analysis import analyze
+from repeval.report.compute import Answers
+from repeval.report.format import (
+    NEW,
+    NO_LIMIT,
+    percent,
+    points,
+    signed_limits,
+)
+from repeval.report.screen import Section, comparison, head_of, rendered, settings_that_differ
+from repeval.stats.allocation import break_even_from_here
+from repeval.stats.comparison import compare
+
+if TYPE_CHECKING:
+    from repeval.io.outcomes import Outcomes
+    from repeval.report.analysis import Analysis
+    from repeval.report.rows import Limits, Pair
+
+__all__ = ["Answer", "Versus", "versus"]
+
+SCHEMA = "repeval/compare/1"
+WORSE, BETTER, ALIKE, OPEN, NONE = "worse", "better", "equivalent", "not shown", "no verdict"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one question has for an answer; differences are candidate minus baseline.
+
+    Attributes
+    ----------
+    verdict : {"worse", "better", "equivalent", "not shown", "no verdict"}
+        "equivalent" only where a margin is given and no difference is shown.
+    interval : (float, float) or None
+        Of the difference, at the level asked for.
+    within_margin : bool or None
+        Whether the difference lies within the margin: two one-sided tests at (1 - level), each.
+        None without a margin.
+    """
+
+    verdict: str
+    interval: Limits
+    within_margin: bool | None
+
+
+@dataclass(frozen=True)
+class Versus:
+    """A candidate against a baseline, on new problems and on these.
+
+    Attributes
+    ----------
+    baseline, candidate, condition : str
+    margin : float or None
+        As a fraction.
+    new, these : Answer
+    pair : Pair
+        The row of the analysis; its `difference` is of the better minus the other.
+    price_of_run : float or None
+        Runs of one system that a new problem has to cost before one more run of both systems helps
+        this difference more; None where run noise or spread is unknown.
+    problems : DataFrame
+        One row for each common problem: pass rates, their difference, and whether the two differ
+        by more than run noise; the largest losses first.
+    analysis : Analysis
+        Of the two systems alone.
+    """
+
+    baseline: str
+    candidate: str
+    condition: str
+    margin: float | None
+    new: Answer
+    these: Answer
+    pair: Pair
+    price_of_run: float | None
+    problems: pd.DataFrame
+    analysis: Analysis
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON `repeval/compare/1`."""
+        whole = self.analysis.to_dict()
+        return {
+            "schema": SCHEMA, "version": __version__,
+            **{key: whole[key] for key in ("data", "settings", "notices")},
+            "baseline": self.baseline, "candidate": self.candidate, "condition": self.condition,
+            "margin": self.margin, "new": asdict(self.new), "these": asdict(self.these),
+            "price_of_run": self.price_of_run, "pair": asdict(self.pair),
+            "problems": self.problems.to_dict("records"),
+        }  # fmt: skip
+
+    def screen(
+        self, *, flips: bool = False, markdown: bool = False, everything: bool = False
+    ) -> str:
+        """Return the answer for a terminal, or as Markdown.
+
+        `flips` lists the problems that changed, `everything` all notes.
+        """
+        about = self.analysis, self.condition
+        asked, *helps = comparison(*about, self.baseline, self.candidate)
+        lead = Section(
+            f"{self.candidate} AGAINST {self.baseline}",
+            {
+                f"on these {self.pair.n_problems} problems": _words(self.these, self.margin),
+                f"on {NEW}": _words(self.new, self.margin),
+            },
+            asked.sentences,
+        )
+        differ = settings_that_differ(self.analysis, (self.baseline, self.candidate))
+        lead.sentences += [notice.text for notice in differ]
+        sections = [lead, *helps, self._buying()]
+        if flips:
+            moved = self.problems[self.problems["difference"] != 0]
+            text = moved.assign(
+                **{c: moved[c].map(percent) for c in ("baseline", "candidate")},
+                difference=moved["difference"].map(points),
+                separated=np.where(moved["separated"], "more than run noise", ""),
+            )
+            sections.append(Section(f"PROBLEMS THAT CHANGED  {len(moved)}", {}, [], text))
+        head, moved = head_of(*about)
+        left = [n for n in self.analysis.notices if n not in [*differ, *moved]]
+        notes = list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
+        return rendered(head, sections, notes, markdown=markdown, everything=everything)
+
+    def _buying(self) -> Section:
+        row, said = self.pair, {}
+        if row.remaining_narrowing is not None:
+            limits = row.remaining_narrowing_interval or (None, None)
+            low, high = (NO_LIMIT if v is None or v >= 1 else percent(v) for v in limits)
+            now = (
+                "without end" if row.remaining_narrowing >= 1 else percent(row.remaining_narrowing)
+            )
+            said["endless runs"] = f"{now} narrower (from {low} to {high})"
+        if self.price_of_run is not None:
+            said["one more run of both"] = (
+                f"pays when a new problem costs over {self.price_of_run:.3g} runs of one system"
+            )
+        return Section("WHAT MORE RUNS BUY FOR THIS DIFFERENCE", said)
+
+
+def versus(
+    outcomes: Outcomes,
+    baseline: str,
+    candidate: str,
+    *,
+    condition: str | None = None,
+    margin: float | None = None,
+    **options: Any,
+) -> Versus:
+    """Compare a candidate with a baseline.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+    baseline, candidate : str
+        Names of two models.
+    condition : str, optional
+        The first by default.
+    margin : float, optional
+        The largest difference that does not matter, as a fraction.
+    **options
+        Of `repeval.analyze`: level, n_resamples, seed, cluster.
+
+    Raises
+    ------
+    RepevalError
+        For unknown names, the same name twice, a margin that is no fraction, or two systems
+        without two common problems.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> from repeval.report.versus import versus
+    >>> found = versus(repeval.load("runs.csv"), "A", "B")  # see the example of `repeval.load`
+    >>> found.new.verdict, found.these.verdict
+    ('no verdict', 'not shown')
+    """
+    if baseline == candidate:
+        raise RepevalError("bad-option", "baseline and candidate name the same system")
+    if margin is not None and not 0 < margin < 1:
+        raise RepevalError("bad-option", "the margin must lie between 0 and 100 points")
+    two = outcomes.select(models=[baseline, candidate])
+    analysis = analyze(two, **options)
+    condition = analysis.condition if condition is None else condition
+    row = analysis.pair(condition, baseline, candidate)
+    x, y, problems = two.pair((candidate, condition), (baseline, condition))
+    level, clusters = analysis.settings.level, Answers(two, analysis.settings).clusters(problems)
+
+    def answer(name: str, interval: Limits, resolved: bool | None) -> Answer:
+        sign = 1 if row.model_a == candidate else -1
+        turned = interval and tuple(sorted(sign * v for v in interval))
+        inside = None
+        if margin is not None and interval:
+            inner = compare(x, y, name=name, level=2 * level - 1, clusters=clusters).interval
+            inside = bool(inner.exists and -margin < inner.low and inner.high < margin)
+        return Answer(_verdict(turned, resolved, inside), turned, inside)
+
+    ratio = None if row.between is None or row.between <= 0 else row.within / row.between
+    runs = x.runs.max() if x.runs.min() == x.runs.max() == y.runs.min() == y.runs.max() else None
+    separated = {*row.flips.a_separated, *row.flips.b_separated}
+    table = pd.DataFrame(
+        {
+            "problem": problems, "baseline": y.rate, "candidate": x.rate,
+            "difference": x.rate - y.rate, "separated": [p in separated for p in problems],
+        }
+    )  # fmt: skip
+    return Versus(
+        baseline, candidate, condition, margin,
+        answer("paired", row.interval, row.resolved),
+        answer("paired_fixed", row.fixed.interval, row.fixed.resolved),
+        row,
+        # A repetition of the pair costs two runs.
+        2 * break_even_from_here(ratio, int(runs)) if ratio and runs else None,
+        table.sort_values(["difference", "problem"], ignore_index=True),
+        analysis,
+    )  # fmt: skip
+
+
+def _verdict(interval: Limits, resolved: bool | None, inside: bool | None) -> str:
+    if interval is None or resolved is None:
+        return NONE
+    if resolved:
+        return WORSE if interval[1] < 0 else BETTER
+    return ALIKE if inside else OPEN
+
+
+def _words(answer: Answer, margin: float | None) -> str:
+    """Say a verdict, its limits, and what the margin makes of it."""
+    if answer.interval is None:
+        return answer.verdict.upper()
+    said = f"{answer.verdict.upper():<11}{signed_limits(answer.interval)}"
+    if margin is None or answer.verdict == NONE:
+        return said
+    low, high = answer.interval
+    if answer.within_margin:
+        place = "within"
+    else:
+        place = "beyond" if high < -margin or low > margin else "not shown to be within"
+    return f"{said}; {place} the margin of {points(margin)}"
