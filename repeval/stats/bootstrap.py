@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -222,6 +223,22 @@ def bca_levels(
     z0 = special.ndtri(((draws < point).mean(axis=-1) + (draws <= point).mean(axis=-1)) / 2)
     varied = np.ptp(left_out, axis=-1) > ROUNDING
     return np.where(varied[..., None], shifted_levels(z0, left_out, level), np.nan)
+
+
+def percentile_width(n_resamples: int, level: float = 0.95) -> float:
+    """Return the width of a percentile interval over that of endless resamples, on average.
+
+    Notes
+    -----
+    To second order, for normal draws: of n sorted ones the r-th is at a level that is Beta(r,
+    n + 1 - r), and the normal quantile z bends by z/phi(z)^2.
+    """
+    tail = (1 - level) / 2
+    place = (1 + (n_resamples - 1) * tail) / (n_resamples + 1)
+    z = special.ndtri(place)
+    bend = z * 2 * math.pi * math.exp(z**2)
+    wide = z + bend * place * (1 - place) / (n_resamples + 2) / 2
+    return float(wide / special.ndtri(tail))
 
 
 def _left_out(

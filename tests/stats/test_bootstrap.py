@@ -6,10 +6,10 @@ import time
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
 from repeval import accuracy, bootstrap, cohen_kappa
-from repeval.stats.bootstrap import STRATEGIES, bca_levels, modes
+from repeval.stats.bootstrap import STRATEGIES, bca_levels, modes, percentile_width
 from tests.samples import SEED
 
 WORDS = np.array(["cat", "dog", "owl"])
@@ -197,6 +197,23 @@ def test_blocks_do_not_change_the_law(monkeypatch):
     parts = bootstrap(data, cohen_kappa, method="bca", n_resamples=3000, rng=SEED)
     np.testing.assert_array_equal(whole.bootstrap_distribution, parts.bootstrap_distribution)
     assert whole.confidence_interval == parts.confidence_interval
+
+
+def test_fewer_resamples_narrow_an_interval():
+    for b in (1000, 5000):
+        place = 0.025 * (b - 1)
+        below, share = int(place), place % 1
+        ends = [
+            integrate.quad(
+                lambda z, r=r, b=b: z * stats.norm.pdf(z)
+                * stats.beta.pdf(stats.norm.cdf(z), r, b - r + 1),
+                -4, -1, epsabs=1e-10,
+            )[0]
+            for r in (below + 1, below + 2)
+        ]  # fmt: skip
+        exact = ((1 - share) * ends[0] + share * ends[1]) / stats.norm.ppf(0.025)
+        # The next terms are 1/(b q), a few percent, of these: of 0.5% and 0.1%.
+        assert 1 - percentile_width(b) == pytest.approx(1 - exact, rel=0.1)
 
 
 def test_bca_falls_back_to_percentiles_and_says_so():

@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 from repeval.companion.ledger.entries import paper
 from repeval.companion.plots import style
 from repeval.companion.plots.costs import runs_at_hand
-from repeval.companion.plots.strategies import icc
 from repeval.companion.plots.style import GREY, INK, Plot
-from repeval.companion.studies.strategies import GRID
+from repeval.companion.studies.strategies import GRID, TABLE
 from repeval.report import sentences
 from repeval.report.format import percent
 from repeval.report.sentences import price
 from repeval.stats import allocation
+from repeval.stats.agreement import influence_icc
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
@@ -35,6 +35,11 @@ PLACES = {
     "here, scores": style.SKY,
     "here, differences": style.THESE,
 }
+
+
+def icc(statistic: str) -> float:
+    """Return the ICC of what one run adds to a statistic, for inputs of the post's model."""
+    return influence_icc(TABLE, statistic)
 
 
 @style.styled

@@ -50,29 +50,6 @@ def mode_table(k: int) -> FloatArray:
     return TABLE.sum(axis=1, keepdims=True) / TABLE.sum() * (chance @ (modal / modal.sum(0)).T)
 
 
-def exact_accuracy_coverage(n: int, rate: float) -> float:
-    """Return how often the interval of `iid`, with endless resamples, covers the true accuracy.
-
-    Parameters
-    ----------
-    n : int
-        Inputs.
-    rate : float
-        Accuracy of a label: the true one for `iid`, that of `mode_table` for `mode_aggregate`.
-
-    Notes
-    -----
-    The number S of right labels is Binomial(N, rate), that of a resample Binomial(N, S/N). An
-    interval holds its limits.
-    """
-    from scipy import stats
-
-    right, target = np.arange(n + 1), truths()["accuracy"] * n
-    low, high = stats.binom.ppf(TAILS[:, None], n, right / n)
-    covers = (low <= target + ALLOWANCE) & (target - ALLOWANCE <= high)
-    return float(stats.binom.pmf(right, n, rate)[covers].sum())
-
-
 def tasks(outcomes: object, grid: Sequence[tuple[int, int]], **_: Any) -> list[tuple[Any, ...]]:
     """Return the combinations of N inputs and k runs."""
     return [(f"N{n}-k{k}", n, k) for n, k in grid]

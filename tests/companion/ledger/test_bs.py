@@ -5,9 +5,7 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import integrate, stats
 
 from repeval import analyze, load
 from repeval.companion.ledger import bs, bs_formulas, formulas, mmlu, verdicts
@@ -39,28 +37,6 @@ def judged(study):
 @pytest.fixture(scope="module")
 def quick():
     return result("strategies", None)
-
-
-@pytest.fixture(scope="module")
-def as_printed():
-    """A study that found what the post prints; cells that it does not print are NaN."""
-    kinds = {
-        "iid": ("iid", "percentile"), "single": ("single_draw", "percentile"),
-        "cluster": ("cluster", "percentile"), "bca": ("cluster", "bca"),
-        "hier": ("hierarchical", "percentile"), "mode": ("mode_aggregate", "percentile"),
-    }  # fmt: skip
-    rows = {}
-    for key, c in paper().items():
-        if not (match := re.fullmatch(r"bs-(\w+)-n(\d+)-k(\d)-(\w+)-(\w+)", key)):
-            continue
-        table, n, k, kind, metric = match.groups()
-        statistic = "kappa" if "kappa" in table else "accuracy"
-        normal = ("iid" if k == "1" else "cluster", "normal")
-        at = (statistic, int(n), int(k), *kinds.get(kind, normal))
-        rows.setdefault(at, {"trials": 2000})[metric] = c.value
-    names = ["statistic", "n", "k", "strategy", "interval"]
-    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis(names).reset_index()
-    return frame.assign(coverage_se=0.0, width_se=0.0)
 
 
 def check(found):
@@ -112,53 +88,6 @@ def test_settings_are_copied_and_therefore_not_counted(quick):
         )  # fmt: skip
 
 
-def cells(study):
-    r = results(study)
-    keys = [c.id for c in POST if re.search(r"-n\d+-", c.id)]
-    simulated = [key for key in keys if _find(key)[0] is bs.cell]
-    assert len(keys) == 138
-    assert {_find(key)[0] for key in set(keys) - set(simulated)} == {bs.exact_coverage}
-    return [_judge(paper()[key], r) for key in simulated]
-
-
-def test_each_cell_is_compared_with_its_own(as_printed):
-    found = cells(as_printed)
-    assert len(found) == 128
-    assert all(v.computed == pytest.approx(v.claim.value, rel=1e-12) for v in found)
-    turned = as_printed.copy()
-    other = turned["strategy"].replace({"cluster": "hierarchical", "hierarchical": "cluster"})
-    turned["strategy"] = other.where(turned["interval"] == "percentile", turned["strategy"])
-    swapped = [v for v in cells(turned) if v.verdict != "holds"]
-    # Each width, and each coverage that is 99% by one and 95% by the other.
-    touched = [v for v in swapped if re.search("cluster|hier", v.claim.id)]
-    assert swapped == touched
-    assert len(touched) > 40
-
-
-def test_fewer_resamples_narrow_an_interval():
-    for b in (1000, 5000):
-        place = 0.025 * (b - 1)
-        below, share = int(place), place % 1
-        ends = [
-            integrate.quad(
-                lambda z, r=r, b=b: z * stats.norm.pdf(z)
-                * stats.beta.pdf(stats.norm.cdf(z), r, b - r + 1),
-                -4, -1, epsabs=1e-10,
-            )[0]
-            for r in (below + 1, below + 2)
-        ]  # fmt: skip
-        exact = ((1 - share) * ends[0] + share * ends[1]) / stats.norm.ppf(0.025)
-        # The next terms are 1/(b q), a few percent, of these: of 0.5% and 0.1%.
-        assert 1 - bs.narrowing(b) == pytest.approx(1 - exact, rel=0.1)
-
-
-def test_exact_coverages_are_those_found_before():
-    """Computed elsewhere, before this code."""
-    said = {("100", "1"): 95.02, ("200", "1"): 95.50, ("400", "1"): 95.56, ("200", "3"): 5.25}
-    for (n, k), percent in said.items():
-        assert bs.exact_coverage(None, n, k) == pytest.approx(percent, abs=0.03)
-
-
 def test_constants_of_the_model():
     assert bs.icc() == pytest.approx(0.02506505, abs=5e-9)
     assert bs_formulas.majority(0.7) == pytest.approx(0.784)
@@ -208,12 +137,6 @@ def test_a_mode_may_be_as_accurate_as_a_single_run():
     d = math.sqrt(0.07)
     assert np.mean(bs_formulas.majority(0.7 + d * np.array([-1, 1]))) == pytest.approx(0.7)
     assert d**2 / 0.21 == pytest.approx(1 / 3)
-
-
-def test_a_takeaway_is_held_against_all_settings():
-    assert bs.narrower(None) == pytest.approx(1 - 0.0904 / 0.1101)
-    assert bs.below_half(None) == pytest.approx(0.0835 / 0.1776)
-    assert bs.bca_gain(None) == pytest.approx([0.2, 0.5])
 
 
 def test_the_posts_tables_agree_where_they_print_the_same():

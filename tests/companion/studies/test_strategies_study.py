@@ -37,12 +37,19 @@ def test_true_values_and_those_of_modes():
     np.testing.assert_allclose(strategies.mode_table(2), TABLE / 500, atol=1e-15)
 
 
+def exact_coverage(n, rate):
+    """Coverage of the true accuracy, with endless resamples, where labels are right with `rate`."""
+    right, target = np.arange(n + 1), 0.7 * n
+    low, high = stats.binom.ppf([[0.025], [0.975]], n, right / n)
+    return stats.binom.pmf(right, n, rate)[(low <= target + 1e-6) & (target - 1e-6 <= high)].sum()
+
+
 def test_exact_coverage_of_accuracy():
     # Percent at N = 100, 200, 400, closed ends, endless resamples.
-    exact = [100 * strategies.exact_accuracy_coverage(n, 0.7) for n in (100, 200, 400)]
+    exact = [100 * exact_coverage(n, 0.7) for n in (100, 200, 400)]
     assert exact == pytest.approx([95.02, 95.50, 95.56], abs=0.005)
     rate = strategies.truths(strategies.mode_table(3))["accuracy"]
-    wrong = strategies.exact_accuracy_coverage(200, rate)
+    wrong = exact_coverage(200, rate)
     # The lower limit reaches 0.7 up to 152 right of 200; the upper always, but for 3e-9.
     assert wrong == pytest.approx(stats.binom.cdf(152, 200, rate), abs=1e-8)
     assert 100 * wrong == pytest.approx(5.25, abs=0.005)
@@ -188,9 +195,9 @@ def test_the_published_grid(shared):
     assert others.max() <= 3.5
     for n in (100, 200, 400):
         row = table.loc[n, 1, "iid", "accuracy", "percentile"]
-        exact = 100 * strategies.exact_accuracy_coverage(n, 0.7)
+        exact = 100 * exact_coverage(n, 0.7)
         assert row["coverage"] == pytest.approx(exact, abs=3 * row["coverage_se"])
     rate = strategies.truths(strategies.mode_table(3))["accuracy"]
     row = table.loc[200, 3, "mode_aggregate", "accuracy", "percentile"]
-    exact = 100 * strategies.exact_accuracy_coverage(200, rate)
+    exact = 100 * exact_coverage(200, rate)
     assert row["coverage"] == pytest.approx(exact, abs=3 * row["coverage_se"])
