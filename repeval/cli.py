@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_analyze, _add_build, _add_check, _add_claims, _add_compare, _add_convert, _add_fetch,
-        _add_simulate,
+        _add_gate, _add_simulate,
     ):  # fmt: skip
         add(subparsers)
     return parser
@@ -209,6 +209,41 @@ def _add_fetch(commands: Any) -> None:
     parser = commands.add_parser("fetch", help="download a public data set, or list them")
     parser.add_argument("name", nargs="?", metavar="NAME", help="absent: list what there is")
     parser.set_defaults(run="fetch")
+
+
+def _add_gate(commands: Any) -> None:
+    parser = commands.add_parser("gate", help="pass or fail a candidate in CI, and test the gate")
+    parser.add_argument("baseline", metavar="A", help="the baseline: a model of DATA, or a path")
+    parser.add_argument("candidate", metavar="B", help="the candidate: a model of DATA, or a path")
+    _data_options(parser)
+    parser.add_argument(
+        "--margin", type=float, metavar="PP", required=True,
+        help="the drop, in points, that matters: a candidate passes if it is ruled out",
+    )  # fmt: skip
+    parser.add_argument(
+        "--question", choices=["new", "these"], default="new",
+        help="on new problems like these, or on exactly these (default: new)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--looks", type=int, default=1, metavar="K",
+        help="how often you will ask in all, while runs or problems are added (default: 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--unsure", choices=["fail", "pass"], default="fail",
+        help="what 'cannot tell' counts as (default: fail, exit code 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--drop", type=float, metavar="PP",
+        help="the drop that the gate tries itself on (default: 5, or twice the margin from 5 on)",
+    )  # fmt: skip
+    parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
+    parser.add_argument(
+        "--markdown", action="store_true",
+        help="Markdown, for a job summary or a comment that can be found again",
+    )  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="all notes")
+    parser.add_argument("--condition", metavar="C", help="the condition to compare under")
+    parser.set_defaults(run="gate")
 
 
 def _add_simulate(commands: Any) -> None:

@@ -124,6 +124,26 @@ def compare(args: argparse.Namespace) -> int:
     return 0
 
 
+def gate(args: argparse.Namespace) -> int:
+    """Hold a candidate against a baseline and a margin; 1 unless it passes."""
+    from repeval.report.gate import gated
+
+    if args.by:
+        raise RepevalError("bad-option", "--by is not for gate; use repeval analyze")
+    baseline, candidate, args.data = _two_systems(args)
+    found = gated(
+        _load(args), baseline, candidate, margin=args.margin / 100, question=args.question,
+        looks=args.looks, unsure=args.unsure, drop=None if args.drop is None else args.drop / 100,
+        condition=args.condition, level=args.level, n_resamples=args.resamples, seed=args.seed,
+        cluster=args.cluster,
+    )  # fmt: skip
+    if args.json:
+        _write_json(args.json, found.to_dict(), args.data)
+    if args.json != "-":
+        print(found.screen(markdown=args.markdown, everything=args.all), end="")
+    return found.exit_code
+
+
 def _two_systems(args: argparse.Namespace) -> tuple[str, str, list[str]]:
     """Return the names of baseline and candidate, and the data that hold both."""
     given = [args.baseline, args.candidate]

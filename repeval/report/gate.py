@@ -1,0 +1,253 @@
+"""What `repeval gate` answers: pass, fail or cannot tell, and what the gate itself is worth."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from repeval._version import __version__
+from repeval.messages import RepevalError
+from repeval.report.analysis import analyze
+from repeval.report.compute import Answers, known_or_none
+from repeval.report.format import TOO_FEW, count, points, signed_limits
+from repeval.report.screen import Section, head_of, rendered, settings_that_differ
+from repeval.stats.pairs.gate import Gate, gate, planted
+from repeval.stats.pairs.looks import MOST_LOOKS
+from repeval.stats.pairs.margin import FAIL, OPEN, PASS, decides
+
+if TYPE_CHECKING:
+    from repeval.io.outcomes import Outcomes
+    from repeval.report.analysis import Analysis
+    from repeval.stats.pairs.selftest import Design
+
+__all__ = ["MARKER", "Gated", "gated"]
+
+SCHEMA = "repeval/gate/1"
+#: The first line of the Markdown, by which a comment is found again and updated.
+MARKER = "<!-- repeval-gate -->"
+WHERE = {"new": "on new problems like these", "these": "on these problems"}
+SHORT = {"new": "on new problems", "these": "on these problems"}
+
+
+@dataclass(frozen=True)
+class Gated:
+    """A gate between a baseline and a candidate of some outcomes.
+
+    Attributes
+    ----------
+    baseline, candidate, condition : str
+    gate : Gate
+    means : (float, float)
+        Scores of baseline and candidate on their common problems.
+    analysis : Analysis
+        Of the two systems alone.
+    """
+
+    baseline: str
+    candidate: str
+    condition: str
+    gate: Gate
+    means: tuple[float, float]
+    analysis: Analysis
+
+    @property
+    def exit_code(self) -> int:
+        """Return 0 where the candidate is let through, else 1."""
+        return int(not self.gate.passed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON `repeval/gate/1`; differences are candidate minus baseline."""
+        whole, g = self.analysis.to_dict(), self.gate
+        limits = g.interval
+        return {
+            "schema": SCHEMA, "version": __version__,
+            **{key: whole[key] for key in ("data", "settings", "notices")},
+            "baseline": self.baseline, "candidate": self.candidate, "condition": self.condition,
+            "verdict": g.verdict, "passed": g.passed, "exit_code": self.exit_code,
+            "text": self.verdict(), "margin": g.margin, "question": g.question,
+            "unsure": g.unsure, "looks": g.looks, "alpha": g.alpha, "n_problems": g.n_problems,
+            "mean_baseline": self.means[0], "mean_candidate": self.means[1],
+            "difference": g.difference,
+            "interval": [limits.low, limits.high] if limits.exists else None,
+            "method": limits.method,
+            "self_test": {
+                "unchanged_passes": g.unchanged_passes, "drop": g.dropped.drop,
+                "drop_caught": g.drop_caught,
+                "unchanged": asdict(g.unchanged), "dropped": asdict(g.dropped),
+                "unchanged_limits": g.unchanged_limits, "noise_from": g.noise_from,
+            },
+            "designs": {
+                "more_runs": g.more_runs and asdict(g.more_runs),
+                "more_problems": g.more_problems and asdict(g.more_problems),
+                "fewest_problems": known_or_none(g.fewest_problems),
+            },
+        }  # fmt: skip
+
+    def verdict(self) -> str:
+        """Return the verdict in one line."""
+        g = self.gate
+        where, margin = SHORT[g.question], f"(margin {_points(g.margin)})"
+        word = g.verdict.upper() + f" ({g.unsure})" * (g.verdict == OPEN)
+        if not decides(g.n_problems, g.question):
+            return f"{word}: {TOO_FEW}, and these are {g.n_problems}."
+        if not g.interval.exists:
+            return f"{word}: {g.interval.method}."
+        least, most = (points(-limit) for limit in (g.interval.high, g.interval.low))
+        if g.verdict == FAIL:
+            said = f"loses at least {least} points"
+        elif float(most) <= 0:
+            said = "loses nothing"
+        else:
+            said = f"{'loses at most' if g.verdict == PASS else 'may lose'} {most} points"
+        return f"{word}: {self.candidate} {said} {where} {margin}."
+
+    def worth(self) -> str:
+        """Return what the gate does to an unchanged candidate, and to one that drops."""
+        g = self.gate
+        return (
+            f"An unchanged candidate passes {times(g.unchanged_passes)} of 100 times; a "
+            f"{_points(g.dropped.drop)}-point drop is caught {times(g.drop_caught)} of 100."
+        )
+
+    def screen(self, *, markdown: bool = False, everything: bool = False) -> str:
+        """Return the answer for a terminal, or as Markdown."""
+        about = self.analysis, self.condition
+        head, moved = head_of(*about)
+        differ = settings_that_differ(self.analysis, (self.baseline, self.candidate))
+        left = [n for n in self.analysis.notices if n not in [*differ, *moved]]
+        notes = list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
+        sections = [self._tested(), self._limits([n.text for n in differ])]
+        head = [self.verdict(), self.worth(), *head]
+        text = rendered(head, sections, notes, markdown=markdown, everything=everything)
+        return f"{MARKER}\n{text}" if markdown else text
+
+    def _tested(self) -> Section:
+        g = self.gate
+        said = {"an unchanged candidate": f"passes {times(g.unchanged_passes)} of 100 times"}
+        if g.unchanged_limits and g.unsure == "fail":
+            low, high = map(times, g.unchanged_limits)
+            said["an unchanged candidate"] += f" ({low} to {high}, as run noise is known)"
+        said[f"a {_points(g.dropped.drop)}-point drop"] = (
+            f"is caught {times(g.drop_caught)} of 100 times, and called a fail "
+            f"{times(g.dropped.fails)}"
+        )
+        said["to pass 95 of 100"] = self._designs()
+        below = [f"Run noise is known from {g.noise_from}."]
+        if g.question == "new" and g.n_problems < g.fewest_problems:
+            below.append(
+                f"On fewer than {g.fewest_problems} problems nothing passes: so many new ones may "
+                "be of a kind that none of these is."
+            )
+        if g.looks > 1:
+            below.append(
+                f"One of {g.looks} looks: each is wrong in {100 * g.alpha:.2g} % at most, so that "
+                f"all together are in {100 * (1 - self.analysis.settings.level):.2g} %. No look "
+                "may more than double the data."
+            )
+        return Section("WHAT THIS GATE CAN TELL", said, below)
+
+    def _designs(self) -> str:
+        g = self.gate
+        if g.unchanged.passes >= 0.95:
+            return "this design is enough"
+        found = []
+        if g.more_runs and g.more_runs.n_problems == g.n_problems:
+            runs = count(g.more_runs.n_runs, "run")
+            found.append(f"{g.n_problems} problems x {runs} of both")
+        if g.more_problems:
+            found.append(_design(g.more_problems))
+        return ", or ".join(found) or "no number of runs or problems is enough"
+
+    def _limits(self, below: list[str]) -> Section:
+        g = self.gate
+        base, score = map(points, self.means)
+        said = {"scores": f"{score} % against {base} %"}
+        if g.interval.exists:
+            said["difference"] = signed_limits((g.interval.low, g.interval.high))
+        said["margin"] = f"{_points(g.margin)} points"
+        title = f"{self.candidate} AGAINST {self.baseline}  {WHERE[g.question]}: {g.verdict}"
+        return Section(title, said, below)
+
+
+def gated(
+    outcomes: Outcomes,
+    baseline: str,
+    candidate: str,
+    *,
+    margin: float,
+    question: str = "new",
+    looks: int = 1,
+    unsure: str = "fail",
+    drop: float | None = None,
+    condition: str | None = None,
+    **options: Any,
+) -> Gated:
+    """Ask whether a candidate stays within a margin of a baseline, and test the gate.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+    baseline, candidate : str
+        Names of two models.
+    margin, question, looks, unsure, drop
+        See `repeval.gate`.
+    condition : str, optional
+        The first by default.
+    **options
+        Of `repeval.analyze`: level, n_resamples, seed, cluster.
+
+    Raises
+    ------
+    RepevalError
+        For unknown names, the same name twice, options out of range, or two systems without two
+        common problems.
+
+    Examples
+    --------
+    >>> import repeval
+    >>> from repeval.report.gate import gated
+    >>> outcomes = repeval.load("runs.csv")  # see the example of `repeval.load`
+    >>> gated(outcomes, "A", "B", margin=0.03).verdict()
+    'CANNOT TELL (counts as fail): no verdict on fewer than 8 problems, and these are 4.'
+    """
+    if baseline == candidate:
+        raise RepevalError("bad-option", "baseline and candidate name the same system")
+    if not 0 < margin < 1:
+        raise RepevalError("bad-option", "the margin must lie between 0 and 100 points")
+    if not 1 <= looks <= MOST_LOOKS:
+        raise RepevalError("bad-option", f"--looks must be from 1 to {MOST_LOOKS}, not {looks}")
+    drop = planted(margin) if drop is None else drop
+    if not margin <= drop <= 1:
+        what = f"--drop must lie between the margin and 100 points, not {100 * drop:g}"
+        raise RepevalError("bad-option", what)
+    if not options.get("level", 0.95) > 0.5:
+        raise RepevalError("bad-option", "--level must be above 0.5: its rest is a one-sided error")
+    two = outcomes.select(models=[baseline, candidate])
+    analysis = analyze(two, **options)
+    condition = analysis.condition if condition is None else condition
+    analysis.pair(condition, baseline, candidate)  # refuses what cannot be compared
+    a, b, problems = two.pair((baseline, condition), (candidate, condition))
+    settings = analysis.settings
+    found = gate(
+        a, b, margin=margin, question=question, looks=looks, unsure=unsure, drop=drop,
+        level=settings.level, n_resamples=settings.n_resamples, rng=settings.seed,
+        clusters=Answers(two, settings).clusters(problems),
+    )  # fmt: skip
+    means = float(a.rate.mean()), float(b.rate.mean())
+    return Gated(baseline, candidate, condition, found, means, analysis)
+
+
+def times(share: float) -> str:
+    """Return how many of 100 times; some is never said to be none, or all."""
+    if share < 0.005:
+        return "less than 1"
+    return "more than 99" if share >= 0.995 else str(round(100 * share))
+
+
+def _points(fraction: float) -> str:
+    """Return points that a person typed, as they were."""
+    return f"{round(100 * fraction, 6):g}"
+
+
+def _design(design: Design) -> str:
+    return f"{design.n_problems} problems x {count(design.n_runs, 'run')}"

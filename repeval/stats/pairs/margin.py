@@ -1,0 +1,159 @@
+"""Limits of a drop, and what they say of a margin: the decision of a gate.
+
+A drop is baseline minus candidate, so that a lower candidate has a positive one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from repeval.stats import exact
+from repeval.stats.intervals import NEEDS_RUNS
+from repeval.stats.pairs import decision
+from repeval.stats.pairs.hull import decided, decided_by_clusters, decided_these
+from repeval.stats.resampling import resampled_means
+from repeval.stats.sample import FloatArray, IntArray, Sample
+
+Pair = tuple[Sample, Sample]
+PASS, FAIL, OPEN = "pass", "fail", "cannot tell"
+QUESTIONS = {"new": "paired", "these": "paired_fixed"}
+LEAVES = "; so few problems leave more open (Clopper and Pearson)"
+
+
+def drop_limits(
+    pairs: Sequence[Pair],
+    alpha: float,
+    *,
+    question: str = "new",
+    groups: IntArray | None = None,
+    n_resamples: int = 2000,
+    rng: np.random.Generator | None = None,
+    law: str = "auto",
+) -> tuple[FloatArray, FloatArray, list[str]]:
+    """Return one-sided limits of the drop, each wrong in at most `alpha` of all data sets.
+
+    Parameters
+    ----------
+    pairs : sequence of K pairs of Sample
+        Baseline and candidate on N problems.
+    alpha : float
+        Each limit is that of the two-sided interval at level 1 - 2·alpha.
+    question : {"new", "these"}
+        The limits of `paired` or of `paired_fixed`; see `repeval.compare`.
+    groups : (N,) int array, optional
+    n_resamples, rng
+        Where there is no exact law.
+    law : {"auto", "student"}
+        `student`: Student's t for the law that is expanded to be as wide, for many pairs at once.
+
+    Returns
+    -------
+    low, high : (K,) float arrays
+        NaN where there is no interval.
+    methods : list of str
+
+    Notes
+    -----
+    On new problems `high` is also no lower than what N problems leave open at all: see `unseen`.
+    """
+    level = 1 - 2 * alpha
+    if question == "these":
+        found = [decided_these(*pair, level) for pair in pairs]
+        low, high = (
+            np.array([math.nan if f is None else getattr(f[0], end) for f in found])
+            for end in ("low", "high")
+        )
+        return low, high, [NEEDS_RUNS if f is None else f[0].method for f in found]
+    n = len(pairs[0][0])
+    if groups is not None:
+        rows = [decided_by_clusters(*pair, groups, level)[0] for pair in pairs]
+    else:
+        limits, how = _law(pairs, level, n_resamples, rng, law)
+        rows = [interval for interval, _ in decided(pairs, limits, how, level)]
+    low, high = (np.array([getattr(row, end) for row in rows]) for end in ("low", "high"))
+    binary = np.array([a.binary and b.binary for a, b in pairs])
+    least = np.where(binary, unseen(n, alpha), -1.0)
+    methods = [r.method + LEAVES * bool(x > h) for r, x, h in zip(rows, least, high, strict=True)]
+    return low, np.maximum(high, least), methods
+
+
+def unseen(n: int, alpha: float) -> float:
+    """Return the share of problems that may be of a kind of which none of N is, 1 - alpha^(1/N).
+
+    Parameters
+    ----------
+    n : int
+        Problems.
+    alpha : float
+
+    Notes
+    -----
+    About 3 of N at 5 %. All of that kind may be lost. The limits of `paired` leave this open only
+    where nothing else varied; but to pass for want of problems is a gate's worst error.
+
+    References
+    ----------
+    Clopper and Pearson (1934).
+
+    Examples
+    --------
+    >>> from repeval.stats.pairs.margin import unseen
+    >>> [round(unseen(n, 0.05), 4) for n in (30, 100, 500)]
+    [0.095, 0.0295, 0.006]
+    """
+    return 1 - alpha ** (1 / n)
+
+
+def verdicts(low: FloatArray, high: FloatArray, margin: float, decides: bool = True) -> FloatArray:
+    """Return 1 where a drop of the margin is ruled out, -1 where it is shown, else 0.
+
+    Parameters
+    ----------
+    low, high : (K,) float array
+        Of the drop.
+    margin : float
+    decides : bool
+        Whether there are enough problems for any verdict.
+    """
+    if not decides:
+        return np.zeros(len(low))
+    with np.errstate(invalid="ignore"):
+        return np.where(high < margin, 1.0, np.where(low >= margin, -1.0, 0.0))
+
+
+def decides(n: int, question: str) -> bool:
+    """Tell whether N problems are enough for a verdict."""
+    return question == "these" or n >= decision.FEWEST
+
+
+def _law(
+    pairs: Sequence[Pair],
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator | None,
+    law: str,
+) -> tuple[decision.Limits, str]:
+    """Return the one-level laws at the expanded level."""
+    n = len(pairs[0][0])
+    if law == "student":
+        d = np.stack([a.rate - b.rate for a, b in pairs])
+        error = d.std(axis=1, ddof=1) / math.sqrt(n)
+        return decision.student_limits(d.mean(axis=1), error, n - 1, level), "Student's t, hull"
+    if all(exact.is_exact(*pair) for pair in pairs):
+        laws = exact.difference_law(list(pairs), "one_level")
+        return decision.law_limits(laws, n, level), "exact law at the expanded level, hull"
+    drawn = [
+        decision.drawn_limits(
+            resampled_means((a.rate - b.rate)[:, None], rng, n_resamples)[:, 0], n, level
+        )
+        for a, b in pairs
+    ]
+    ends = (
+        np.concatenate([getattr(x, name) for x in drawn])
+        for name in ("low", "high", "p_above", "p_below")
+    )
+    how = f"Monte Carlo, {n_resamples} resamples at the expanded level, hull"
+    return decision.Limits(*ends), how
