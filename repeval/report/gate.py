@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from repeval._version import __version__
 from repeval.messages import RepevalError
 from repeval.report.analysis import analyze
-from repeval.report.compute import Answers, known_or_none
+from repeval.report.compute import Answers
 from repeval.report.format import TOO_FEW, count, points, signed_limits
 from repeval.report.screen import Section, head_of, rendered, settings_that_differ
 from repeval.stats.pairs.gate import Gate, gate, planted
@@ -18,7 +18,6 @@ from repeval.stats.pairs.margin import FAIL, OPEN, PASS, decides
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
     from repeval.report.analysis import Analysis
-    from repeval.stats.pairs.selftest import Design
 
 __all__ = ["MARKER", "Gated", "gated"]
 
@@ -58,7 +57,7 @@ class Gated:
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON `repeval/gate/1`; differences are candidate minus baseline."""
         whole, g = self.analysis.to_dict(), self.gate
-        limits = g.interval
+        limits, (runs, problems) = g.interval, g.designs
         return {
             "schema": SCHEMA, "version": __version__,
             **{key: whole[key] for key in ("data", "settings", "notices")},
@@ -71,15 +70,15 @@ class Gated:
             "interval": [limits.low, limits.high] if limits.exists else None,
             "method": limits.method,
             "self_test": {
-                "unchanged_passes": g.unchanged_passes, "drop": g.dropped.drop,
+                "unchanged_passes": g.unchanged_passes, "drop": g.drop,
                 "drop_caught": g.drop_caught,
                 "unchanged": asdict(g.unchanged), "dropped": asdict(g.dropped),
                 "unchanged_limits": g.unchanged_limits, "noise_from": g.noise_from,
             },
             "designs": {
-                "more_runs": g.more_runs and asdict(g.more_runs),
-                "more_problems": g.more_problems and asdict(g.more_problems),
-                "fewest_problems": known_or_none(g.fewest_problems),
+                "more_runs": runs and asdict(runs),
+                "more_problems": problems and asdict(problems),
+                "fewest_problems": g.fewest_problems,
             },
         }  # fmt: skip
 
@@ -106,7 +105,7 @@ class Gated:
         g = self.gate
         return (
             f"An unchanged candidate passes {times(g.unchanged_passes)} of 100 times; a "
-            f"{_points(g.dropped.drop)}-point drop is caught {times(g.drop_caught)} of 100."
+            f"{_points(g.drop)}-point drop is caught {times(g.drop_caught)} of 100."
         )
 
     def screen(self, *, markdown: bool = False, everything: bool = False) -> str:
@@ -127,7 +126,7 @@ class Gated:
         if g.unchanged_limits and g.unsure == "fail":
             low, high = map(times, g.unchanged_limits)
             said["an unchanged candidate"] += f" ({low} to {high}, as run noise is known)"
-        said[f"a {_points(g.dropped.drop)}-point drop"] = (
+        said[f"a {_points(g.drop)}-point drop"] = (
             f"is caught {times(g.drop_caught)} of 100 times, and called a fail "
             f"{times(g.dropped.fails)}"
         )
@@ -150,12 +149,12 @@ class Gated:
         g = self.gate
         if g.unchanged.passes >= 0.95:
             return "this design is enough"
+        runs, problems = g.designs
         found = []
-        if g.more_runs and g.more_runs.n_problems == g.n_problems:
-            runs = count(g.more_runs.n_runs, "run")
-            found.append(f"{g.n_problems} problems x {runs} of both")
-        if g.more_problems:
-            found.append(_design(g.more_problems))
+        if runs:
+            found.append(f"{runs.n_problems} problems x {count(runs.n_runs, 'run')} of both")
+        if problems:
+            found.append(f"{problems.n_problems} problems x {count(problems.n_runs, 'run')}")
         return ", or ".join(found) or "no number of runs or problems is enough"
 
     def _limits(self, below: list[str]) -> Section:
@@ -247,7 +246,3 @@ def times(share: float) -> str:
 def _points(fraction: float) -> str:
     """Return points that a person typed, as they were."""
     return f"{round(100 * fraction, 6):g}"
-
-
-def _design(design: Design) -> str:
-    return f"{design.n_problems} problems x {count(design.n_runs, 'run')}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -53,17 +54,8 @@ class Gate:
     alpha : float
         One-sided, at each look.
     n_problems : int
-    unchanged, dropped : Chances
-        How an unchanged candidate fares, and one that truly drops by `dropped.drop`.
-    unchanged_limits : (float, float) or None
-        Between what the chance that an unchanged one passes lies, as run noise is known at 95 %.
-    noise_from : str
-        What showed the run noise.
-    more_runs, more_problems : Design or None
-        With how many runs of these problems, or how many problems with as many runs, an unchanged
-        candidate would pass 95 of 100 times; None where no number is enough.
-    fewest_problems : int
-        Fewer cannot rule out a drop of the margin, however often they are run; 1 for these.
+    drop : float
+        Of the candidate that is made up to see whether it is caught.
 
     Examples
     --------
@@ -83,13 +75,43 @@ class Gate:
     looks: int
     alpha: float
     n_problems: int
-    unchanged: Chances
-    dropped: Chances
-    unchanged_limits: tuple[float, float] | None
-    noise_from: str
-    more_runs: Design | None
-    more_problems: Design | None
-    fewest_problems: int
+    drop: float
+    setup: selftest.Setup = field(repr=False, compare=False)
+
+    @functools.cached_property
+    def unchanged(self) -> Chances:
+        """How an unchanged candidate fares."""
+        return selftest.chances(self.setup)
+
+    @functools.cached_property
+    def dropped(self) -> Chances:
+        """How a candidate fares that truly drops by `drop`."""
+        return selftest.chances(self.setup, self.drop)
+
+    @functools.cached_property
+    def unchanged_limits(self) -> tuple[float, float] | None:
+        """Between what `unchanged.passes` lies, as run noise is known at 95 %."""
+        return selftest.limits_of_chance(self.setup, self.unchanged)
+
+    @functools.cached_property
+    def designs(self) -> tuple[Design | None, Design | None]:
+        """The fewest runs of these problems, and the fewest problems with as many runs.
+
+        An unchanged candidate then passes 95 of 100 times; None where no number is enough.
+        """
+        return selftest.designs(self.setup)
+
+    @property
+    def noise_from(self) -> str:
+        """What showed the run noise that candidates are made up with."""
+        return self.setup.noise().source
+
+    @property
+    def fewest_problems(self) -> int:
+        """Fewer cannot rule out a drop of the margin on new ones, however often they are run."""
+        if self.question == "these" or not self.setup.baseline.binary:
+            return 1
+        return _fewest(self.margin, self.alpha)
 
     @property
     def unchanged_passes(self) -> float:
@@ -98,7 +120,7 @@ class Gate:
 
     @property
     def drop_caught(self) -> float:
-        """How often a candidate that truly drops by `dropped.drop` is not let through."""
+        """How often a candidate that truly drops by `drop` is not let through."""
         return 1 - self.dropped.passes - self._unsure(self.dropped)
 
     def _unsure(self, chances: Chances) -> float:
@@ -156,9 +178,9 @@ def gate(
     log(alpha)/log(1 - margin) nothing passes. Several looks share the error by one constant
     for all (`repeval.stats.pairs.looks`).
 
-    The chances come from 500 candidates made up from the baseline's own pass rates, on which the
-    same limits decide (with Student's t for the exact law); of scores, and above 5,000 problems,
-    from the power of Student's t test.
+    The chances, worked out when they are read, come from 500 candidates made up from the baseline's
+    own pass rates, on which the same limits decide (with Student's t for the exact law); of
+    scores, and above 5,000 problems, from the power of Student's t test.
 
     References
     ----------
@@ -195,14 +217,11 @@ def gate(
     n = len(first)
     sign = int(verdicts(low, high, margin, decides(n, question))[0])
     verdict = {1: PASS, -1: FAIL, 0: OPEN}[sign]
-    seed = rng if isinstance(rng, (int, np.integer)) else DEFAULT_SEED
-    setup = selftest.Setup(first, second, margin, alpha, question, groups, int(seed))
-    unchanged = selftest.chances(setup)
-    more_runs, more_problems = selftest.designs(setup)
     ends = Interval(
         -float(high[0]), -float(low[0]), 1 - 2 * alpha, QUESTIONS[question],
         "fixed" if question == "these" else "superpopulation", how,
     )  # fmt: skip
+    seed = rng if isinstance(rng, (int, np.integer)) else DEFAULT_SEED
     return Gate(
         verdict=verdict,
         passed=verdict == PASS or (verdict == OPEN and unsure == "pass"),
@@ -214,13 +233,8 @@ def gate(
         looks=int(looks),
         alpha=alpha,
         n_problems=n,
-        unchanged=unchanged,
-        dropped=selftest.chances(setup, drop),
-        unchanged_limits=selftest.limits_of_chance(setup, unchanged),
-        noise_from=setup.noise().source,
-        more_runs=more_runs,
-        more_problems=more_problems,
-        fewest_problems=_fewest(margin, alpha) if question == "new" and first.binary else 1,
+        drop=drop,
+        setup=selftest.Setup(first, second, margin, alpha, question, groups, int(seed)),
     )
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,18 +101,33 @@ def decided_these(a: Sample, b: Sample, level: float) -> tuple[Interval, float] 
     None where no problem was repeated in either system. By `fixed_t`, but by the bound `coins`
     where that is the narrower or nothing flipped.
     """
-    _, _, df = run_noise(a, b)
-    if math.isnan(df):
+    limits, (how,) = these_limits([(a, b)], level)
+    if how is None:
         return None
-    limits, bounded = _these([(a, b)], level)
-    how = f"Student's t, {df:.1f} df"
-    if bounded[0]:
-        how = "Tango's score interval of all runs, an upper bound on run noise"
-    if math.isinf(df):
-        how = "nothing flipped: Tango's score interval of all runs"
-        limits = decision.tango(*np.transpose([coins(a, b)]), level)
-    low, high = max(-1.0, float(limits.low[0])), min(1.0, float(limits.high[0]))
+    low, high = float(limits.low[0]), float(limits.high[0])
     return Interval(low, high, level, "paired_fixed", "fixed", how), float(limits.p_below[0]) / 2
+
+
+def these_limits(pairs: Sequence[Pair], level: float) -> tuple[decision.Limits, list[str | None]]:
+    """Return the limits of `decided_these` for many pairs, and how they were computed.
+
+    NaN and None where no problem was repeated in either system.
+    """
+    df = np.array([run_noise(*pair)[2] for pair in pairs])
+    limits, bounded = _these(pairs, level)
+    still = np.isinf(df)
+    if still.any():
+        table = np.transpose([coins(*pair) for pair in pairs])
+        limits = decision.where(still, decision.tango(*table, level), limits)
+    how: list[str | None] = [f"Student's t, {x:.1f} df" for x in df]
+    for i in np.flatnonzero(bounded):
+        how[i] = "Tango's score interval of all runs, an upper bound on run noise"
+    for i in np.flatnonzero(still):
+        how[i] = "nothing flipped: Tango's score interval of all runs"
+    for i in np.flatnonzero(np.isnan(df)):
+        how[i] = None
+    low, high = np.maximum(limits.low, -1), np.minimum(limits.high, 1)
+    return replace(limits, low=low, high=high), how
 
 
 def coins(a: Sample, b: Sample) -> tuple[float, float, float]:

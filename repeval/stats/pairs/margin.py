@@ -13,7 +13,7 @@ import numpy as np
 from repeval.stats import exact
 from repeval.stats.intervals import NEEDS_RUNS
 from repeval.stats.pairs import decision
-from repeval.stats.pairs.hull import decided, decided_by_clusters, decided_these
+from repeval.stats.pairs.hull import decided, decided_by_clusters, these_limits
 from repeval.stats.resampling import resampled_means
 from repeval.stats.sample import FloatArray, IntArray, Sample
 
@@ -61,18 +61,14 @@ def drop_limits(
     """
     level = 1 - 2 * alpha
     if question == "these":
-        found = [decided_these(*pair, level) for pair in pairs]
-        low, high = (
-            np.array([math.nan if f is None else getattr(f[0], end) for f in found])
-            for end in ("low", "high")
-        )
-        return low, high, [NEEDS_RUNS if f is None else f[0].method for f in found]
+        limits, how = these_limits(pairs, level)
+        return limits.low, limits.high, [NEEDS_RUNS if x is None else x for x in how]
     n = len(pairs[0][0])
     if groups is not None:
         rows = [decided_by_clusters(*pair, groups, level)[0] for pair in pairs]
     else:
-        limits, how = _law(pairs, level, n_resamples, rng, law)
-        rows = [interval for interval, _ in decided(pairs, limits, how, level)]
+        laws, said = _law(pairs, level, n_resamples, rng, law)
+        rows = [interval for interval, _ in decided(pairs, laws, said, level)]
     low, high = (np.array([getattr(row, end) for row in rows]) for end in ("low", "high"))
     binary = np.array([a.binary and b.binary for a, b in pairs])
     least = np.where(binary, unseen(n, alpha), -1.0)
