@@ -62,7 +62,7 @@ class Gate:
     >>> import repeval
     >>> found = repeval.gate(([3, 3, 0, 1, 2, 0] * 9, 3), ([3, 2, 0, 1, 3, 0] * 9, 3), margin=0.08)
     >>> found.verdict, found.passed, round(found.interval.low, 3)
-    ('pass', True, -0.043)
+    ('pass', True, -0.062)
     """
 
     verdict: str
