@@ -22,7 +22,7 @@ from repeval.stats.pairs.margin import (
     QUESTIONS,
     decides,
     drop_limits,
-    unseen,
+    lost_limit,
     verdicts,
 )
 from repeval.stats.pairs.selftest import Chances, Design
@@ -173,8 +173,8 @@ def gate(
     -----
     Non-inferiority: "pass" where the lower limit of candidate minus baseline lies above -margin,
     "fail" where the upper limit lies at or below it. Limits are those of `paired` or
-    `paired_fixed` at level 1 - 2·alpha, and on new problems at least what N problems leave
-    open: a kind of problem that none of N is of may be lost as a whole, and with N below
+    `paired_fixed` at level 1 - 2·alpha, and on new problems at least the exact limit of whole
+    problems lost. A kind of problem that none of N is of may be lost, so that with N below
     log(alpha)/log(1 - margin) nothing passes. Several looks share the error by one constant
     for all (`repeval.stats.pairs.looks`).
 
@@ -246,4 +246,4 @@ def planted(margin: float) -> float:
 def _fewest(margin: float, alpha: float) -> int:
     """Return the fewest problems on which anything passes on new ones."""
     n = max(FEWEST, math.ceil(math.log(alpha) / math.log1p(-margin) - 1e-9))
-    return n if unseen(n, alpha) < margin else n + 1
+    return n if lost_limit(0, n, alpha) < margin else n + 1

@@ -15,7 +15,7 @@ from scipy import special
 
 from repeval.stats.clusters import cluster_df
 from repeval.stats.pairs.decision import FEWEST
-from repeval.stats.pairs.margin import decides, drop_limits, unseen, verdicts
+from repeval.stats.pairs.margin import decides, drop_limits, lost_limit, verdicts
 from repeval.stats.pairs.noise import Noise, noise_of
 from repeval.stats.resampling import keyed_generator
 from repeval.stats.sample import FloatArray, IntArray, Sample
@@ -190,7 +190,7 @@ def closed_form(
     -----
     The drop of an unchanged candidate has the variance (μ_w/R_A + μ_w/R_B)/N, whatever the
     difficulty of the problems; losing the share q of all problems adds (q E[p²] - drop²)/N. On
-    new problems the limit `unseen` holds as well.
+    new problems nothing passes where too few leave the margin open (`lost_limit`).
     """
     mean = float(gate.baseline.rate.mean())
     variance = noise / runs[0] + noise / runs[1]
@@ -271,7 +271,7 @@ def _power(ncp: float, df: float, alpha: float) -> float:
 
 def _open(gate: Setup, n: int) -> bool:
     """Tell whether N problems can rule out a drop of the margin on new ones at all."""
-    return not gate.baseline.binary or unseen(n, gate.alpha) < gate.margin
+    return not gate.baseline.binary or bool(lost_limit(0, n, gate.alpha) < gate.margin)
 
 
 def _shift(gate: Setup, noise: float, runs: tuple[float, float], found: Chances) -> float:

@@ -7,7 +7,7 @@ from scipy import stats
 import repeval
 from repeval.stats.components import within
 from repeval.stats.pairs.looks import exceeded, look_alpha
-from repeval.stats.pairs.margin import drop_limits, unseen
+from repeval.stats.pairs.margin import drop_limits, lost_limit, whole_lost
 from repeval.stats.pairs.noise import BASELINE, CANDIDATE, DIFFERENCES, noise_of
 from repeval.stats.pairs.selftest import LARGEST, Setup, chances, closed_form
 from repeval.stats.sample import as_sample
@@ -69,12 +69,27 @@ def test_nothing_passes_for_want_of_problems() -> None:
     same = ([3] * 30, 3), ([3] * 30, 3)
     assert repeval.gate(*same, margin=0.09).verdict == "cannot tell"
     assert repeval.gate(*same, margin=0.1).verdict == "pass"
-    assert 1 - unseen(30, 0.05) == pytest.approx(0.05 ** (1 / 30))
+    assert 1 - lost_limit(0, 30, 0.05) == pytest.approx(0.05 ** (1 / 30))
     for margin in (0.01, 0.03, 0.2):
         n = repeval.gate(*same, margin=margin).fewest_problems
-        assert unseen(n, 0.05) < margin <= max(unseen(n - 1, 0.05), margin * (n == 8))
+        assert lost_limit(0, n, 0.05) < margin
+        assert n == 8 or lost_limit(0, n - 1, 0.05) >= margin
     # These very problems have no unseen kinds.
     assert repeval.gate(*same, margin=0.09, question="these").verdict == "pass"
+
+
+def test_the_limit_of_whole_problems_lost_is_exact() -> None:
+    for lost, n in [(0, 8), (1, 100), (9, 500), (100, 100)]:
+        limit = float(lost_limit(lost, n, 0.05))
+        assert stats.binom.cdf(lost, n, limit) == pytest.approx(0.05) or limit == 1
+    d = np.array([[1, 1, -2 / 3, 1 / 2], [-1, -1, 0, 1], [2 / 3, 2 / 3, 2 / 3, -1 / 3]])
+    assert whole_lost(d).tolist() == [1, 0, 2]
+    # Nine of 500 lost, nothing else: the bootstrap alone would say 2.8 %.
+    lost = np.r_[np.zeros(9, int), np.full(491, 3)]
+    found = repeval.gate((np.full(500, 3), 3), (lost, 3), margin=0.03)
+    assert found.verdict == "cannot tell"
+    assert "whole problems lost" in found.interval.method
+    assert repeval.compare((np.full(500, 3), 3), (lost, 3), level=0.9).interval.high < 0.03
 
 
 def test_what_is_not_known_is_no_pass() -> None:
