@@ -7,8 +7,6 @@ from repeval.companion.ledger import (  # noqa: F401  (they register their funct
     appendix_g,
     appendix_h,
     bs,
-    bs_formulas,
-    formulas,
     mmlu,
     table6,
     vc,
