@@ -1,7 +1,6 @@
 """The texts' claims, recomputed: what holds, what differs, and what nobody can check here."""
 
 from repeval.companion.ledger import (  # noqa: F401  (they register their functions)
-    appendix_c,
     appendix_e,
     appendix_f,
     appendix_g,
