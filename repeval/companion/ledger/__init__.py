@@ -1,14 +1,11 @@
 """The texts' claims, recomputed: what holds, what differs, and what nobody can check here."""
 
 from repeval.companion.ledger import (  # noqa: F401  (they register their functions)
-    appendix_c,
     appendix_e,
     appendix_f,
     appendix_g,
     appendix_h,
     bs,
-    bs_formulas,
-    formulas,
     mmlu,
     table6,
     vc,

@@ -11,7 +11,6 @@ import itertools
 import numpy as np
 
 from repeval.companion.ledger.entries import paper
-from repeval.companion.ledger.formulas import same
 from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.ledger.verdicts import refusal
@@ -61,6 +60,5 @@ def identity(_: Results) -> bool:
     every = (patterns[:, first] == patterns[:, second]).mean()
     says = float(paper()["vc-ag-agree-identity"].value.split("=")[1])
     weights = [0.4, 0.6]
-    return same(np.dot(weights, [found.adjacent, found.apart]), every) and bool(
-        round(np.dot(weights, printed), 3) == says
-    )
+    same = np.isclose(np.dot(weights, [found.adjacent, found.apart]), every, rtol=1e-9, atol=0)
+    return bool(same and round(np.dot(weights, printed), 3) == says)

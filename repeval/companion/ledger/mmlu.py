@@ -9,11 +9,13 @@ import pandas as pd
 
 from repeval.companion.ledger.bs import printed
 from repeval.companion.ledger.entries import paper
-from repeval.companion.ledger.formulas import Z
 from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.ledger.vc import ends
 from repeval.stats.allocation import variance_factor, width_factor
+from repeval.stats.intervals import normal_quantile
+
+Z = normal_quantile(0.95)
 
 
 @claim("bs-wang-{model}-diff", "bs-mmlu-{subject}-{model}-diff")
