@@ -1,8 +1,8 @@
 import pytest
 
 from repeval.companion.ledger.entries import paper
-from repeval.companion.ledger.verdicts import Verdict
 from repeval.companion.ledger.page_table import page_html, typeset
+from repeval.companion.ledger.verdicts import Verdict
 
 PAPER, POST = "vc-s3-eq1", "bs-nk-var"
 
