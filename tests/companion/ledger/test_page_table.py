@@ -10,9 +10,9 @@ PAPER, POST = "vc-s3-eq1", "bs-nk-var"
 @pytest.mark.parametrize(
     ("keys", "title"),
     [
-        ([PAPER], "The paper says, we get: 1 holds"),
-        ([POST], "The post says, we get: 1 holds"),
-        ([PAPER, POST], "The texts say, we get: 2 holds"),
+        ([PAPER], "The paper says, we get: holds: 1"),
+        ([POST], "The post says, we get: holds: 1"),
+        ([PAPER, POST], "The texts say, we get: holds: 2"),
         ([], "The paper says, we get: "),
     ],
 )
