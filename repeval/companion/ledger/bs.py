@@ -21,7 +21,6 @@ from repeval.companion.studies.strategies import (
     truths,
 )
 from repeval.stats.agreement import influence_icc
-from repeval.stats.allocation import width_factor
 
 # The strategies, as ids of claims call them; the others have their own names.
 NAMES = {"single": "single_draw", "hier": "hierarchical", "mode": "mode_aggregate"}
@@ -30,19 +29,10 @@ claim("bs-sim-accuracy")(lambda _: truths()["accuracy"])
 claim("bs-kappa-true")(lambda _: truths()["kappa"])
 
 
-@claim("bs-gen-rho", "bs-nk-rho")
+@claim("bs-gen-rho")
 def icc(_: Results | None = None) -> float:
     """Divide the variance of accuracy between the true labels by that of a single run."""
     return influence_icc(TABLE)
-
-
-claim("bs-nk-floor", "bs-nk-floor-pct")(lambda _: math.sqrt(icc()))
-
-
-@claim("bs-nk-pred-k{k}")
-def predicted(_: Results, k: str) -> float:
-    """Put the model's ICC into sqrt(rho + (1-rho)/k)."""
-    return float(width_factor(icc(), int(k)))
 
 
 @claim("bs-sim-se", "bs-bca-acc-se")
@@ -101,14 +91,6 @@ def simulated(r: Results, statistic: str, n: int, k: int, kind: str) -> Any:
     strategy = NAMES.get(kind, "cluster" if k > 1 else "iid")
     study = r.study("strategies").set_index(["statistic", "n", "k", "strategy", "interval"])
     return study.loc[(statistic, n, k, strategy, interval)]
-
-
-@claim("bs-nk-obs-k{k}")
-def observed(r: Results, k: str) -> tuple[float, float]:
-    """Divide the mean widths of the simulation here."""
-    rows = simulated(r, "accuracy", 200, int(k), "cluster"), simulated(r, "accuracy", 200, 1, "iid")
-    ratio = rows[0]["width"] / rows[1]["width"]
-    return ratio, ratio * math.hypot(*(row["width_se"] / row["width"] for row in rows))
 
 
 @claim("bs-bca-acc-diff")

@@ -30,7 +30,7 @@ def predicted(_: Results, subject: str, model: str) -> float:
     return float(width_factor(icc, paper()["bs-mmlu-k"].value))
 
 
-@claim("bs-rho-range", "bs-nk-mmlu-rho-range")
+@claim("bs-rho-range")
 def icc_range(_: Results) -> list[float]:
     """Take the ends of the printed ICCs."""
     return ends(printed(r"bs-rho-(\w+)-(\w+)-rho").values())

@@ -13,18 +13,15 @@ from repeval.companion.ledger.entries import paper
 from repeval.companion.plots import style
 from repeval.companion.plots.costs import runs_at_hand
 from repeval.companion.plots.strategies import icc
-from repeval.companion.plots.style import GREY, INK, Plot
+from repeval.companion.plots.style import INK, Plot
 from repeval.companion.studies.strategies import GRID
 from repeval.report import sentences
 from repeval.report.format import percent
-from repeval.report.sentences import price
 from repeval.stats import allocation
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
 
-ICCS = (0, 0.1, 0.3, 0.6, 0.9)
-RUNS = np.arange(1, 11)
 # Runs of the curves of `two_levels`, and their colours.
 CURVES = {2: "#C4C4C4", 3: "#A0A0A0", 5: "#6A6A6A", 10: INK}
 # Who reports which kind of figure, and the colour of the mark.
@@ -35,123 +32,6 @@ PLACES = {
     "here, scores": style.SKY,
     "here, differences": style.THESE,
 }
-
-
-@style.styled
-def narrowing(study: pd.DataFrame) -> Plot:
-    """Draw what k runs leave of a width, for several ICCs, and what the study observed.
-
-    References
-    ----------
-    BS, "Choosing N and k".
-    """
-    found, rho = observed(study), icc("accuracy")
-    found = found[found["n"] == 200]
-    figure, axes = style.canvas(rest=3.4)
-    for value in (*ICCS, rho):
-        post = value == rho
-        colour, factor = (style.NEW if post else GREY), allocation.width_factor(value, RUNS)
-        axes.plot(RUNS, factor, color=colour, lw=2 if post else 1.2)
-        axes.plot([10.2, 10.7], [value**0.5] * 2, color=colour, lw=2 if post else 1.2)
-        axes.annotate(
-            f"ICC {value:.3f}" if post else f"ICC {value}", (10.8, value**0.5), fontsize=9,
-            va="center", color=colour, annotation_clip=False,
-        )  # fmt: skip
-    axes.plot(found["k"], found["observed"], "o", color=INK, ms=5, zorder=3)
-    axes.set_xlim(1, 10.7)
-    axes.set_ylim(0, 1.04)
-    axes.set_xticks([*RUNS, 10.45], [*RUNS, "∞"])
-    axes.set_xlabel("runs of each input, k")
-    axes.set_ylabel("width, that of one run = 1")
-    axes.grid(axis="y")
-    said = ", ".join(
-        f"{row.predicted:.3f} and {row.observed:.3f} (k = {row.k})" for row in found.itertuples()
-    )
-    return style.plot(
-        figure,
-        [{"icc": v, "runs": k, "factor": allocation.width_factor(v, k)}
-         for v in (*ICCS, rho) for k in RUNS],
-        "Width of the interval by the number of runs, and its floor for endless runs. Orange is "
-        "the post's simulation; the dots are widths by cluster over that by IID, observed with "
-        "200 inputs.",
-        f"Predicted and observed: {said}.",
-        f"{len(ICCS) + 1} falling curves, the lower the smaller the ICC.",
-        of_data=False,
-    )  # fmt: skip
-
-
-def observed(study: pd.DataFrame) -> pd.DataFrame:
-    """Return predicted and observed width factors of the study, with the error of the latter."""
-    rows = study.query("statistic == 'accuracy' and interval == 'percentile'")
-    single = rows[rows["strategy"] == "iid"].set_index("n")
-    table = []
-    for row in rows[rows["strategy"] == "cluster"].sort_values(["n", "k"]).itertuples():
-        base = single.loc[row.n]
-        factor = row.width / base["width"]
-        error = factor * np.hypot(row.width_se / row.width, base["width_se"] / base["width"])
-        predicted = float(allocation.width_factor(icc("accuracy"), row.k))
-        table.append((row.n, row.k, predicted, factor, error))
-    return pd.DataFrame(table, columns=["n", "k", "predicted", "observed", "standard error"])
-
-
-def misses(study: pd.DataFrame) -> str:
-    """Say how far observed factors are from predicted ones."""
-    found = observed(study)
-    off = (found["observed"] - found["predicted"]).abs()
-    worst = (off / found["standard error"]).max()
-    return (
-        f"The two differ by at most {percent((off / found['predicted']).max(), 1)} of a factor "
-        f"and by at most {worst:.1f} Monte Carlo standard errors."
-    )
-
-
-@style.styled
-def best_runs(analysis: Analysis, condition: str) -> Plot:
-    """Draw the best number of runs against the price of a problem, at three ICCs.
-
-    References
-    ----------
-    VC section 3 for R*; BS, "Choosing N and k".
-    """
-    figure, axes = style.canvas(rest=3.2)
-    prices, said, rows = np.geomspace(0.02, 1000, 500), [], []
-    colours = (style.NEW, style.THESE, style.SKY)
-    for (what, (rho, systems)), colour in zip(_three(analysis, condition), colours, strict=False):
-        # A repetition of a pair costs two runs.
-        ratio = (1 / rho - 1) / systems
-        best = [allocation.optimal_integer_runs(ratio, p) for p in prices]
-        axes.step(prices, best, color=colour, where="mid", label=f"{what} ({rho:.2f})")
-        second, low, high = (price(allocation.break_even(ratio, r)) for r in (1, 4, 5))
-        said.append(
-            f"ICC {rho:.2f}, {what}: a second run pays above {second} runs, five are best from "
-            f"{low} to {high}"
-        )
-        rows.append(pd.DataFrame({"icc": rho, "cost_ratio": prices, "runs": best}))
-    style.log_axis(axes, prices[0], prices[-1])
-    axes.set_ylim(0, 21)
-    axes.set_yticks([1, 5, 10, 15, 20])
-    axes.set_xlabel("price of a problem, in runs")
-    axes.set_ylabel("best number of runs")
-    axes.grid(axis="y")
-    axes.legend(loc="upper left", title="ICC of", alignment="left")
-    return style.plot(
-        figure,
-        pd.concat(rows),
-        "The best whole number of runs by the price of a problem, for figures with three ICCs.",
-        f"{'; '.join(said)}.",
-        "Rising staircases, the further to the left the smaller the ICC.",
-    )
-
-
-def _three(analysis: Analysis, condition: str) -> list[tuple[str, tuple[float, int]]]:
-    """Return the ICC of the post's simulation, and the median ones of differences and scores."""
-    found = analysis.summary[condition]
-    ceilings = (
-        ("differences here, by the median ceiling", found.adjacent_ceiling, 2),
-        ("scores here, by the median ceiling", found.ceiling and found.ceiling[0], 1),
-    )
-    known = [(what, (1 / c, systems)) for what, c, systems in ceilings if c is not None and c > 1]
-    return [("the post's simulation", (icc("accuracy"), 1)), *known]
 
 
 def places(analysis: Analysis, condition: str) -> pd.DataFrame:

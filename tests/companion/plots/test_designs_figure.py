@@ -11,32 +11,6 @@ from repeval.report.sentences import counted
 from repeval.stats import allocation as mathematics
 
 from .made import CASES, analysed, drawn
-from .test_strategies_figure import as_printed, table  # noqa: F401  (fixtures)
-
-
-def test_observed_factors_are_ratios_of_widths(as_printed):  # noqa: F811
-    found = designs.observed(as_printed).set_index(["n", "k"])
-    # Of the printed widths: .0904, .0749 and .0592 over .1266; .0835 over .1776; .0420 over .0895.
-    listed = {(200, 2): 0.7141, (200, 3): 0.5916, (200, 5): 0.4676, (100, 5): 0.4702,
-              (400, 5): 0.4693}  # fmt: skip
-    for cell, expected in listed.items():
-        assert found.loc[cell, "observed"] == pytest.approx(expected, abs=5e-5)
-    assert found.loc[(200, 3), "predicted"] == pytest.approx(0.5916, abs=5e-5)
-    plot = drawn(designs.narrowing(as_printed))
-    assert "0.716 and 0.714 (k = 2), 0.592 and 0.592 (k = 3), 0.469 and 0.468" in plot.caption
-    assert len(plot.data) == 6 * 10
-    # The worst is k = 5 with 200 inputs, or k = 2: 0.0018 of 0.7159.
-    assert "at most 0.3 % of a factor" in designs.misses(as_printed)
-
-
-def test_the_best_runs_are_those_of_the_rule(default):
-    plot = drawn(designs.best_runs(default, "Detailed"))
-    for rho, rows in plot.data.groupby("icc"):
-        pair = 2 if rho == pytest.approx(1 / default.summary["Detailed"].adjacent_ceiling) else 1
-        # R+1 beats R above R(R+1)ρ/(1-ρ), twice that where a repetition costs two runs.
-        second = rows.loc[rows["runs"] >= 2, "cost_ratio"].min()
-        assert second == pytest.approx(pair * 2 * rho / (1 - rho), rel=0.03)
-    assert plot.data["icc"].nunique() == 3
 
 
 def test_places_are_those_of_both_texts_and_of_the_data(default):
@@ -70,7 +44,6 @@ def test_levels_are_drawn_for_any_data(case):
     known = any(s.icc is not None for s in counted(*about))
     assert ("a score would be" in designs.advice(*about)) == known
     assert ("here, scores" in set(rows["figure"])) == known
-    drawn(designs.best_runs(*about))
 
 
 def test_estimates_below_zero_stand_at_zero(default):
