@@ -6,53 +6,9 @@ import numpy as np
 import pytest
 
 import repeval
-from repeval.companion.plots import conditions, designs
-from repeval.report.sentences import counted
-from repeval.stats import allocation as mathematics
+from repeval.companion.plots import conditions
 
-from .made import CASES, analysed, drawn
-
-
-def test_places_are_those_of_both_texts_and_of_the_data(default):
-    found = designs.places(default, "Detailed")
-    counts = found["where"].value_counts()
-    assert counts[[*designs.PLACES]].tolist() == [3, 1, 10, 14, 15]
-    paper = found[found["where"] == "the paper, scores"]
-    # VC Appendix D: 0.3 to 4.8 %.
-    assert 100 * (paper["inflation"].min() - 1) == pytest.approx(0.3, abs=0.05)
-    assert 100 * (paper["inflation"].max() - 1) == pytest.approx(4.8, abs=0.05)
-    here = found.loc[found["where"] == "here, scores", "inflation"]
-    shares = np.array([s.aleatoric_share for s in counted(default, "Detailed")])
-    np.testing.assert_allclose(here, np.sqrt(1 + (1 - 1 / 5) * shares))
-
-
-def test_the_formula_is_the_ratio_of_exact_widths(default):
-    # Limits are multiples of 1/495, two of each interval: off by a step each at most.
-    pairs = default.adjacent("Detailed")
-    for p in pairs:
-        one, two = (high - low for low, high in (p.one_level.interval, p.two_level.interval))
-        assert two == pytest.approx(one * mathematics.inflation(p.icc, 5), abs=2 * 2 / 495)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_levels_are_drawn_for_any_data(case):
-    _, analysis = analysed(case)
-    about = analysis, analysis.condition
-    plot = drawn(designs.two_levels(*about))
-    rows = designs.level_table(*about)
-    assert set(rows["figure"]) == set(plot.data["where"])
-    known = any(s.icc is not None for s in counted(*about))
-    assert ("a score would be" in designs.advice(*about)) == known
-    assert ("here, scores" in set(rows["figure"])) == known
-
-
-def test_estimates_below_zero_stand_at_zero(default):
-    pairs = tuple(replace(p, icc=-0.1) for p in default.pairs)
-    plot = designs.two_levels(replace(default, pairs=pairs), "Detailed")
-    assert "Below zero, and drawn at zero: 15." in plot.caption
-    low = plot.data[plot.data["where"] == "here, differences"]
-    assert low["icc"].max() < 0
-    assert low["inflation"].tolist() == pytest.approx([np.sqrt(2 - 1 / 5)] * 15)
+from .made import drawn
 
 
 def test_differences_of_conditions(default):
