@@ -9,7 +9,6 @@ from repeval.companion.ledger import (  # noqa: F401  (they register their funct
     bs,
     bs_formulas,
     formulas,
-    mmlu,
     table6,
     vc,
 )

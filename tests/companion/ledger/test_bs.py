@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, stats
 
 from repeval import analyze, load
-from repeval.companion.ledger import bs, bs_formulas, formulas, mmlu, verdicts
+from repeval.companion.ledger import bs, bs_formulas, formulas, verdicts
 from repeval.companion.ledger.entries import claims, errata, paper
 from repeval.companion.ledger.judge import _FUNCTIONS, _find, _judge
 from repeval.companion.ledger.results import Results
@@ -214,33 +214,6 @@ def test_a_takeaway_is_held_against_all_settings():
     assert bs.narrower(None) == pytest.approx(1 - 0.0904 / 0.1101)
     assert bs.below_half(None) == pytest.approx(0.0835 / 0.1776)
     assert bs.bca_gain(None) == pytest.approx([0.2, 0.5])
-
-
-def test_the_posts_tables_agree_where_they_print_the_same():
-    for (model, prompt, subject), value in mmlu_table("correct").items():
-        assert 100 * value == pytest.approx(paper()[f"bs-mmlu-{subject}-{model}-{prompt}"].value)
-        assert value <= mmlu_table("format")[model, prompt, subject]
-
-
-def mmlu_table(what):
-    return bs.printed(rf"bs-format-(\w+)-(cot|da)-(math|bio)-{what}")
-
-
-def test_intervals_fit_accuracies_iccs_and_numbers_of_questions():
-    found = mmlu.half_widths()
-    assert len(found) == 10
-    assert (found["least"] < found["printed"]).all()
-    assert (found["printed"] < found["independent"]).all()
-    assert found["implies"].between(0, 1).all()
-    # Ends, and the difference, are rounded to 0.1.
-    assert (found["off"].abs() <= 0.1 + 1e-9).all()
-    row = found[(found["subject"] == "math") & found["model"].str.startswith("Qwen 3 8B")].iloc[0]
-    run = 1.959964**2 * (0.02 + 0.98 / 5) / 1351
-    cot, direct = 0.905 * 0.095, 0.915 * 0.085
-    assert row["independent"] == pytest.approx(100 * math.sqrt(run * (cot + direct)))
-    assert row["least"] == pytest.approx(100 * math.sqrt(run * 0.01 * 0.99))
-    share = 1 - (row["printed"] / row["independent"]) ** 2
-    assert row["implies"] == pytest.approx(share * (cot + direct) / 2 / math.sqrt(cot * direct))
 
 
 @pytest.fixture(scope="module")
