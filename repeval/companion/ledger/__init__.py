@@ -5,8 +5,6 @@ from repeval.companion.ledger import (  # noqa: F401  (they register their funct
     appendix_f,
     appendix_g,
     appendix_h,
-    bs,
-    mmlu,
     table6,
     vc,
 )

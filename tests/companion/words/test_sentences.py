@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from repeval import load
-from repeval.companion.plots import conditions, pairs
+from repeval.companion.plots import pairs
 from repeval.companion.words import sentences as say
 from repeval.report.analysis import analyze
 
@@ -27,7 +27,6 @@ def test_figures_and_words_say_where_problems_are_too_few_for_a_verdict(tidy, pr
     about = analysis, analysis.condition
     for text in (
         pairs.adjacent_strip(*about).caption.lower(),
-        conditions.differences(analysis).caption.lower(),
         say.problems_needed(*about),
     ):
         assert ("no verdict on new" in text) == silent
