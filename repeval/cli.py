@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_analyze, _add_build, _add_check, _add_claims, _add_compare, _add_convert, _add_fetch,
-        _add_simulate,
+        _add_rank, _add_simulate,
     ):  # fmt: skip
         add(subparsers)
     return parser
@@ -209,6 +209,17 @@ def _add_fetch(commands: Any) -> None:
     parser = commands.add_parser("fetch", help="download a public data set, or list them")
     parser.add_argument("name", nargs="?", metavar="NAME", help="absent: list what there is")
     parser.set_defaults(run="fetch")
+
+
+def _add_rank(commands: Any) -> None:
+    parser = commands.add_parser("rank", help="a leaderboard with sets of ranks that hold together")
+    _data_options(parser)
+    parser.add_argument(
+        "-o", "--output", action="append", default=[], metavar="FILE",
+        help="write it to .json, .md, .csv or .tex instead of the screen; may be given again",
+    )  # fmt: skip
+    parser.add_argument("--condition", metavar="C", help="the condition to rank under")
+    parser.set_defaults(run="rank")
 
 
 def _add_simulate(commands: Any) -> None:

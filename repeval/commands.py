@@ -137,6 +137,27 @@ def _two_systems(args: argparse.Namespace) -> tuple[str, str, list[str]]:
     return *names, [f"{name}={path}" for name, path in zip(names, paths, strict=True)]
 
 
+def rank(args: argparse.Namespace) -> int:
+    """Print a leaderboard, or write it in the format of the file's ending."""
+    from repeval.report.leaderboard import FORMATS, leaderboard
+
+    for path in args.output:
+        if Path(path).suffix.removeprefix(".") not in FORMATS:
+            endings = ", ".join(f".{kind}" for kind in FORMATS)
+            raise RepevalError("bad-option", f"-o {path}: a leaderboard is written to {endings}.")
+        _refuse_inputs("output", path, args.data)
+    outcomes = _load(args)
+    board = leaderboard(
+        outcomes, condition=args.condition, level=args.level, n_resamples=args.resamples,
+        seed=args.seed, cluster=args.cluster,
+    )  # fmt: skip
+    for path in args.output:
+        _write(path, board.written(Path(path).suffix.removeprefix(".")).encode())
+    if not args.output:
+        print(board.screen(), end="")
+    return 0
+
+
 def _answerable(part: Outcomes, cluster: str | None) -> bool:
     """Tell whether a group has two problems, and two clusters, of each of its systems."""
     groups = [part.system_problems(*system) for system in part.systems]
