@@ -151,6 +151,11 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
     ("other-question", "refused", "The same id stands for different questions or right answers.",
      "Ids move when data are shuffled or change. To compare all the same, write each log as a "
      "table (repeval convert) and read the tables."),
+    ("results-unnamed", "refused", "Rows of several results do not say which they are of.",
+     "Write evaluation_result_id into every row, or leave the rows of one result."),
+    ("lower-is-better", "refused", "The scores of a log are better the lower they are.",
+     "Every score here is better the higher: name another one (--scorer), or give a table of 1 - "
+     "score."),
     ("no-choices", "refused", "The table lacks responses, or the letters that are right.",
      "--choices reads tables with columns response and answer (or target), the right letter from "
      "A to J: rename columns, leave out others."),
@@ -159,6 +164,8 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "--format NAME takes them for logs of another harness."),
     ("files-skipped", "assumed", "Files of the directory are not of the kind that was read.",
      "A directory may hold other files."),
+    ("means-as-runs", "first", "Every run of a sample has the mean of its runs as its score.",
+     "Such records do not tell what single runs did: convert the harness's own log instead."),
     ("copies-dropped", "assumed", "Logs are equal, byte for byte, to others of the same run.",
      "A copy is no further run."),
     ("identical-logs", "warned", "Logs that should be different runs are equal, byte for byte.",
@@ -333,6 +340,10 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
     ("too-many-runs", "refused",
      "A large table has more different run labels than can be told apart.",
      "Number the runs of a problem 1, 2, ...: labels are shared by problems."),
+    ("needs-jsonschema", "refused", "Records are checked with jsonschema, which is not installed.",
+     "Install it: pip install 'repeval[logs]'."),
+    ("record-invalid", "refused", "A record that was to be written does not fit its schema.",
+     "Nothing was written; a table is written without --to."),
     ("cannot-write", "refused", "A file or folder cannot be written.",
      "Check the folder and its permissions; nothing was half written."),
     ("worker-ended", "refused", "One of the processes that share a long computation was ended.",
