@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 import subprocess
 import sys
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from repeval import load
@@ -161,7 +160,7 @@ def tables(draw) -> list[dict]:
     return found
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
 @given(rows=tables())
 def test_any_table_reads_back_the_same(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("any")
@@ -170,16 +169,18 @@ def test_any_table_reads_back_the_same(tmp_path_factory, rows):
         writer = csv.DictWriter(file, rows[0], quoting=csv.QUOTE_ALL)
         writer.writeheader()
         writer.writerows(rows)
-    with contextlib.suppress(RepevalError):
+    try:
         expected = load(path)
-        files, _ = convert_to_records(path, folder / "out")
-        for target, content in files.items():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        found = load(folder / "out")
-        assert expected.frame.equals(found.frame)
-        assert expected.errored.equals(found.errored)
-        assert answer(found) == answer(expected)
+    except RepevalError:
+        return
+    files, _ = convert_to_records(path, folder / "out")
+    for target, content in files.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    found = load(folder / "out")
+    assert expected.frame.equals(found.frame)
+    assert expected.errored.equals(found.errored)
+    assert answer(found) == answer(expected)
 
 
 def test_the_packages_own_validator_finds_nothing(table, tmp_path):

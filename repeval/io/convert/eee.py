@@ -63,7 +63,7 @@ def records(
     """
     evaluation, sample = (_validator(n) for n in ("eval", "instance_level_eval"))
     files: dict[Path, bytes] = {}
-    groups = list(_evaluations(table, name))
+    groups = list(_evaluations(table.copy(), name))
     if target.suffix == ".json" and len(groups) > 1:
         what = f"-o {target}: there are {len(groups)} evaluations, each a file of its own. "
         raise RepevalError("bad-option", f"{what}Name a folder: -o {target.with_suffix('')}.")
@@ -115,19 +115,17 @@ def _evaluations(
     table: pd.DataFrame, name: str
 ) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
     """Yield evaluation, model and condition, and their rows; ids lose the task in front of them."""
-    task = pd.Series(name, index=table.index)
+    task, problem = [name] * len(table), list(table["problem"])
     if "task" in table and table["task"].nunique() == 1:
-        task = table["task"]
+        task = list(table.pop("task"))
     elif "task" in table:
         for sep in ("/", "|", "::", " // "):
-            front = table["task"] + sep
-            if all(p.startswith(f) for p, f in zip(table["problem"], front, strict=True)):
-                ids = [p[len(f) :] for p, f in zip(table["problem"], front, strict=True)]
-                task, table = table["task"], table.assign(problem=ids)
+            fronts = [f"{text}{sep}" for text in table["task"]]
+            if all(map(str.startswith, problem, fronts)):
+                table["problem"] = [p[len(f) :] for p, f in zip(problem, fronts, strict=True)]
+                task = list(table.pop("task"))
                 break
-    keys = [task.rename("task"), table["model"], table["condition"]]
-    if task is table.get("task"):
-        table = table.drop(columns="task")
+    keys = [pd.Series(task, index=table.index), table["model"], table["condition"]]
     yield from table.groupby(keys, sort=False)
 
 
