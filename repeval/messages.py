@@ -111,6 +111,9 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
     ("no-rows", "refused", "The JSON file holds no rows, and is no log that is known.",
      "Rows are a list of objects, an object of columns and data, or objects that give each "
      "problem its verdict. Of a log, say which: --format NAME."),
+    ("lists-inside", "refused", "Rows hold lists of numbers, which could be runs or raters.",
+     "Write a row for each number: model, problem, run, outcome. Several ratings of one answer are "
+     "no runs (rater); --scale 1 5 maps ratings from 1 to 5."),
     ("latin-1", "assumed", "The text is not in UTF-8 and reads well as Latin-1.",
      "If names look wrong, save the file as UTF-8."),
     ("decimal-comma", "assumed", "Numbers are written with a decimal comma.",

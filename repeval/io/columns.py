@@ -44,7 +44,7 @@ SYSTEMS = re.compile(
     "(language)?model(s?|name|id|nameorpath|version|type|size|family|key)|.*agent(name|id|type)?|"
     "policy|temp(erature)?|top[kp]|(system)?prompt(type|id|name|version|template|style)?|system|"
     "llm|scaffold|provider|engine|checkpoint|(reasoning)?effort|variant|config(uration)?|setting|"
-    "condition"
+    "condition|experiment(name|id)?|harness"
 )
 RUNS = re.compile(
     "(run|epoch|episode|trial|draw|attempt|seed|repetition|repeat|rep|iteration|try|retry)"

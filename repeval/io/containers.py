@@ -128,7 +128,7 @@ def jsonl_table(text: str, name: str) -> Content:
 
 
 def json_table(text: str, name: str) -> Content:
-    """Read one JSON value: a list of rows, ``{"columns": [...], "data": [[...]]}``, or runs."""
+    """Read one JSON value: rows in a list or by key, columns and data, or runs."""
     try:
         value = _DECODER.decode(text.strip())
     except KeyError as error:
@@ -153,6 +153,9 @@ def json_table(text: str, name: str) -> Content:
             return with_header(header, cells, name), range(1, len(rows) + 1), []
         if _runs([value]) is not None:
             return _records([value], [1], name)
+        if keyed := _keyed(value):
+            where = [f"{i} ({key})" for i, key in enumerate(keyed, 1)]
+            return _records(list(keyed.values()), where, name)
     raise refused("no-rows", f"{name} holds {_shape(value)}, and no rows.")
 
 
@@ -206,7 +209,10 @@ def _records(records: Sequence[dict], rows: Sequence[int], name: str) -> Content
         return _run_rows(records, answers, rows, name)
     names = dict.fromkeys(key for record in records for key in record)
     columns = {c: array([record.get(c) for record in records]) for c in names}
-    return _opened(columns), rows, []
+    opened = _opened(columns)
+    if opened is not columns:
+        _refuse_lists(opened, name)
+    return opened, rows, []
 
 
 def _opened(columns: Columns) -> Columns:
@@ -225,6 +231,38 @@ def _opened(columns: Columns) -> Columns:
         else:
             opened[column] = values
     return opened
+
+
+def _keyed(value: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
+    """Return the rows of an object {id: row}, or of {a: {b: outcome}}: problems are the more."""
+    if len(value) < 2 or not all(isinstance(row, dict) and row for row in value.values()):
+        return None
+    inside = dict.fromkeys(field for row in value.values() for field in row)
+    known = set().union(*map(_spelled, SPELLINGS))
+    if all(map(_verdicts, value.values())) and not known & set(map(_plain, inside)):
+        if len(value) < len(inside):
+            value = {b: {a: row[b] for a, row in value.items() if b in row} for b in inside}
+    elif not all(field in row for row in value.values() for field in list(inside)[:1]):
+        return None
+    own = any(_plain(field) in {"problem", *SPELLINGS["problem"]} for field in inside)
+    return {key: row if own else {"problem": key, **row} for key, row in value.items()}
+
+
+def _refuse_lists(columns: Columns, name: str) -> None:
+    """Refuse a column of objects of lists of numbers: nothing says what a place in them is."""
+    for column, values in columns.items():
+        inside = [value for value in values if value is not None]
+        if not inside or not all(isinstance(value, dict) and value for value in inside):
+            continue
+        lists = [found for value in inside for found in value.values()]
+        if all(isinstance(f, list) and f and all(map(_is_number, f)) for f in lists):
+            keys = some(dict.fromkeys(key for value in inside for key in value))
+            what = f"{name}: {column} holds lists of numbers for {keys}, such as {lists[0][:5]}"
+            raise refused("lists-inside", f"{what}.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
 
 
 def _runs(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping]] | None:
