@@ -82,6 +82,14 @@ def arranged(read: Read, wide: str | None, notices: list[Notice]) -> Read:
     if _has_outcome(table):
         return read
     columns = _outcome_columns(table, mapping, strict=True)
+    runs = _run_columns(table, mapping, asked=True)
+    scores = [column for column in runs if _holds(table, column, strict=False)]
+    free = "run" not in _roles(read, [*table.columns])
+    if free and len(scores) > 1 and len(scores) >= len(runs) - 1:
+        what = f"{table.name}: by their names {some(runs, 5)} are runs, and they hold scores"
+        _refuse(read, ["runs"], what)
+        # No way to read them: one holds what is no outcome, which is refused with its row.
+        return _stacked(read, runs, "runs", notices)
     if len(columns) < 2:
         return read
     for kind, pattern in OTHER_NAME.items():
@@ -224,7 +232,8 @@ def _counted(read: Read, counts: tuple[str, ...], notices: list[Notice]) -> Read
     what = ("runs", "passes") if len(counts) == 2 else ("runs", "sums", "sums of squares")
     said = zip((*what, *keys), (*counts, *keys.values()), strict=True)
     text = ", ".join(f"{a} in column {b}" for a, b in said)
-    text = f"{table.name} as counts: {text}."
+    text = f"{table.name} as counts: {text}. What single runs tell cannot be seen in counts: runs "
+    text += "that were replayed, failed everywhere, stopped at a pass or are missing."
     if len(counts) > 2:
         text += " Where single scores are drawn, others of the same mean and variance stand in."
     notices.append(Notice("counts-read", text))
