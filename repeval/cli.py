@@ -89,7 +89,7 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     _log_options(group)
     group.add_argument(
-        "--wide", choices=["runs", "models", "conditions"],
+        "--wide", choices=["runs", "models", "conditions", "problems"],
         help="what the columns of a table are that has one for each",
     )  # fmt: skip
     group.add_argument(

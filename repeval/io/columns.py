@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
-    "JUDGES", "ROLES", "RUNS", "STATUS", "SYSTEMS", "TIMES", "Columns", "Unclear", "name_fits",
-    "parse_columns", "plain", "resolve",
+    "COUNTED", "JUDGES", "METRICS", "ROLES", "RUNS", "STATUS", "SYSTEMS", "TIMES", "Columns",
+    "Unclear", "name_fits", "parse_columns", "plain", "resolve",
 ]  # fmt: skip
 
 ROLES = ("model", "condition", "problem", "run", "outcome")
@@ -47,11 +47,20 @@ SYSTEMS = re.compile(
     "condition|experiment(name|id)?|harness"
 )
 RUNS = re.compile(
-    "(run|epoch|episode|trial|draw|attempt|seed|repetition|repeat|rep|iteration|try|retry)"
-    "(id|index|number|no|s)?"
+    "(run|epoch|episode|trial|draw|attempt|seed|repetition|repeat|rep|iteration|try|retry|trace|"
+    "span|session|request|thread)"
+    "(id|index|number|no|name|s)?"
 )
 JUDGES = re.compile("(judge|rater|grader|annotator|reviewer|evaluator|labell?er)(id|name|model)?")
 TIMES = re.compile(".*(time(stamp)?|tstamp|date|created(at)?|uuid)|id")
+
+#: Names of columns that say what was scored: each is an outcome of its own.
+METRICS = re.compile(
+    "(metric|score|scorer|evaluator|criterion|dimension)(name|id|key)|metric|scorer"
+)
+
+#: Typed as the column of runs: rows of a problem are numbered as they stand.
+COUNTED = "#"
 
 Columns = str | Mapping[str, str] | Iterable[str] | None
 

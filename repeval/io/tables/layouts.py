@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from repeval.io.checks import TASK_COLUMNS
-from repeval.io.columns import resolve
+from repeval.io.columns import SYSTEMS, plain, resolve
 from repeval.io.files import Table
 from repeval.io.keys import KEYS
 from repeval.io.parse import key_text, number, part_of
@@ -21,7 +21,7 @@ from repeval.messages import Notice, RepevalError, refused, some
 __all__ = ["WIDE", "arranged"]
 
 #: What the columns of a wide table can be, and the role that their names then play.
-WIDE = {"runs": "run", "models": "model", "conditions": "condition"}
+WIDE = {"runs": "run", "models": "model", "conditions": "condition", "problems": "problem"}
 
 RUN_NAME = re.compile(rf"^(?:(?P<of>.+?)[ _.\-:/]+)?{RUN_WORD}[ _.\-#:=]*(?P<run>\d+)$", re.I)
 OTHER_NAME = {
@@ -51,7 +51,7 @@ def arranged(read: Read, wide: str | None, notices: list[Notice]) -> Read:
     ----------
     read : Read
         The table as it is in the file, and the roles that were named.
-    wide : {None, "runs", "models", "conditions"}
+    wide : {None, "runs", "models", "conditions", "problems"}
         What the columns stand for. None: recognised where they hold 0/1 or outcome words and their
         names say it.
 
@@ -202,7 +202,7 @@ def _stacked(read: Read, columns: list[str], wide: str, notices: list[Notice]) -
         name = r if r not in long else f"{r} of the column"
         long[name], mapping[r] = column, name
     shown += "".join(f"; {role} in column {column}" for role, column in keys.items())
-    what = " and ".join(f"{r}s" for r in ("model", "condition", "run") if r in added)
+    what = " and ".join(f"{r}s" for r in ("model", "condition", "problem", "run") if r in added)
     notices.append(Notice("wide-read", f"{m} columns of {table.name} as {what}: {shown}."))
     new = replace(table, columns=long, rows=np.repeat(table.rows, m))
     return read._replace(table=new, mapping=mapping)
@@ -210,6 +210,8 @@ def _stacked(read: Read, columns: list[str], wide: str, notices: list[Notice]) -
 
 def _named(column: str, role: str) -> tuple[str, str]:
     """Return whose column it is, and which run, as its name says; "" for what it does not say."""
+    if role == "problem":
+        return column, ""
     if match := RUN_NAME.match(column):
         return match["of"] or "", match["run"]
     pattern = OTHER_NAME["models"]
@@ -257,10 +259,10 @@ def _keys(
         taken = {c for parts in roles.values() for c in parts} | set(found.values())
         free = [column for column in rest if column not in taken]
         if role == "problem" and not names and len(free) == 1 and _unique(table, free):
-            names = free
+            names = [c for c in free if not SYSTEMS.fullmatch(plain(c))]
         if len(names) == 1:
             found[role] = names[0]
-    if not {"problem"} & {*roles, *mapping, *found}:
+    if not {"problem"} & {*roles, *mapping, *found, *added}:
         _refuse_problem(table, rest, {**roles, **{r: (c,) for r, c in found.items()}})
     return found
 

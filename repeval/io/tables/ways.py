@@ -14,7 +14,9 @@ import pandas as pd
 
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import (
+    COUNTED,
     JUDGES,
+    METRICS,
     RUNS,
     STATUS,
     SYSTEMS,
@@ -188,7 +190,7 @@ def _best(found: list[str], name: re.Pattern, fits: Callable[[str], bool]) -> li
 
 
 def _tells_systems_or_runs(column: str) -> bool:
-    kinds = (SYSTEMS, RUNS, JUDGES, TIMES, re.compile("|".join(STATUS)))
+    kinds = (SYSTEMS, RUNS, JUDGES, METRICS, TIMES, re.compile("|".join(STATUS)))
     return any(kind.fullmatch(plain(column)) for kind in kinds)
 
 
@@ -252,6 +254,8 @@ def _apart(
         name = plain(column)
         if column.lower() in (*TASK_COLUMNS, "turn"):
             return ("problem",)
+        if METRICS.fullmatch(name):
+            return ("condition",)
         if SYSTEMS.fullmatch(name):
             return "condition", "model"
         # A value that only one problem has is no setting and no kind of problem.
@@ -270,9 +274,11 @@ def _apart(
         yield from _roles_for(column, roles, kinds(column))
     if single:
         return
+    found = False
     for a, b in itertools.permutations(columns[:12], 2):
         if not separate(a, b) or "run" not in kinds(b):
             continue
+        found = True
         (second,) = _roles_for(b, roles, ("run",))
         for role in kinds(a):
             if role != "run":
@@ -280,6 +286,8 @@ def _apart(
                 yield {**first, **second}
             elif columns.index(a) < columns.index(b):
                 yield {"run": f"{next(_roles_for(a, roles, ('run',)))['run']}+{b}"}
+    if not found and not few and "run" not in roles:
+        yield {"run": COUNTED}
 
 
 def silent(

@@ -8,12 +8,21 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
-from repeval.io.columns import DOUBTFUL, SPELLINGS
+from repeval.io.columns import SPELLINGS
+from repeval.io.containers.nested import inside, keyed, lists_as_runs, refuse_lists
+from repeval.io.containers.words import (
+    FAILS,
+    VERDICTS,
+    Columns,
+    array,
+    plain,
+    spelled,
+    verdicts,
+)
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
@@ -23,24 +32,11 @@ __all__ = [
 
 #: What a file may unpack to, or a hundred times its size: a small one can hold endless zeros.
 LARGEST = 2**28
-#: Words of a pass, and what a fail is beside them.
-FAILS = {"pass": "fail", "passed": "failed", "true": "false", "correct": "incorrect",
-         "resolved": "unresolved", "success": "failure", "yes": "no"}  # fmt: skip
-#: Words that an object {problem: outcome} may hold.
-VERDICTS = {*FAILS, *FAILS.values()}
-#: Keys that number runs or models rather than name problems.
-NUMBERED = re.compile(r"(run|trial|epoch|attempt|seed|sample|draw|rep|model)\W?_?\d+", re.I)
 ATTEMPTS = {"attempts", "numattempts", "nattempts", "tries"}
 COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)?\s*%?\s*")
 
-Columns = dict[str, np.ndarray]
 #: Columns, a number for each row as a person sees it, and what was assumed.
 Content = tuple[Columns, Sequence[Any], list[Notice]]
-
-
-def array(values: Sequence[Any]) -> np.ndarray:
-    """Return values as they are; `np.array` would make lists in them a second dimension."""
-    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def damaged(name: str, why: object) -> RepevalError:
@@ -58,11 +54,11 @@ def with_header(header: Sequence[str], cells: Sequence[Any], name: str) -> Colum
 
 def points(columns: Columns, name: str) -> list[Notice]:
     """Write decimal commas as points, in place, in columns of numbers that are no keys."""
-    keys = set().union(*(_spelled(role) for role in ("model", "condition", "problem", "run")))
+    keys = set().union(*(spelled(role) for role in ("model", "condition", "problem", "run")))
     changed = []
     for column, values in columns.items():
         texts = {t for t in values if any(map(str.isdigit, t))}
-        if _plain(column) in keys or not any("," in t for t in texts):
+        if plain(column) in keys or not any("," in t for t in texts):
             continue
         if all(map(COMMA.fullmatch, texts)):
             columns[column] = array([value.replace(",", ".") for value in values])
@@ -79,10 +75,10 @@ def first_attempts(columns: Columns, mapping: Mapping[str, str], name: str) -> l
 
     What passed after several attempts is no outcome of one run: trying stopped at the pass.
     """
-    counts = [c for c in columns if _plain(c) in ATTEMPTS]
-    known = [c for c in columns if _plain(c) in _spelled("outcome")]
+    counts = [c for c in columns if plain(c) in ATTEMPTS]
+    known = [c for c in columns if plain(c) in spelled("outcome")]
     verdicts = [mapping["outcome"]] if mapping.get("outcome") in columns else known
-    if "run" in mapping or any(_plain(c) in _spelled("run") for c in columns):
+    if "run" in mapping or any(plain(c) in spelled("run") for c in columns):
         return []
     if len(counts) != 1 or len(verdicts) != 1:
         return []
@@ -153,9 +149,14 @@ def json_table(text: str, name: str) -> Content:
             return with_header(header, cells, name), range(1, len(rows) + 1), []
         if _runs([value]) is not None:
             return _records([value], [1], name)
-        if keyed := _keyed(value):
-            where = [f"{i} ({key})" for i, key in enumerate(keyed, 1)]
-            return _records(list(keyed.values()), where, name)
+        if found := keyed(value):
+            where = [f"{i} ({key})" for i, key in enumerate(found, 1)]
+            return _records(list(found.values()), where, name)
+        if found := inside(value):
+            key, rows = found
+            columns, where, notices = _records(rows, range(1, len(rows) + 1), name)
+            text = f"{name}: rows are those under {key}."
+            return columns, where, [Notice("rows-inside", text), *notices]
     raise refused("no-rows", f"{name} holds {_shape(value)}, and no rows.")
 
 
@@ -209,15 +210,17 @@ def _records(records: Sequence[dict], rows: Sequence[int], name: str) -> Content
         return _run_rows(records, answers, rows, name)
     names = dict.fromkeys(key for record in records for key in record)
     columns = {c: array([record.get(c) for record in records]) for c in names}
+    if found := lists_as_runs(columns, rows, name):
+        return found
     opened = _opened(columns)
     if opened is not columns:
-        _refuse_lists(opened, name)
+        refuse_lists(opened, name)
     return opened, rows, []
 
 
 def _opened(columns: Columns) -> Columns:
     """Give numbers inside objects columns of their own where no column is an outcome."""
-    known = [columns[column] for column in columns if _plain(column) in _spelled("outcome")]
+    known = [columns[column] for column in columns if plain(column) in spelled("outcome")]
     if any(not isinstance(value, dict) for values in known for value in values):
         return columns
     opened: Columns = {}
@@ -231,38 +234,6 @@ def _opened(columns: Columns) -> Columns:
         else:
             opened[column] = values
     return opened
-
-
-def _keyed(value: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
-    """Return the rows of an object {id: row}, or of {a: {b: outcome}}: problems are the more."""
-    if len(value) < 2 or not all(isinstance(row, dict) and row for row in value.values()):
-        return None
-    inside = dict.fromkeys(field for row in value.values() for field in row)
-    known = set().union(*map(_spelled, SPELLINGS))
-    if all(map(_verdicts, value.values())) and not known & set(map(_plain, inside)):
-        if len(value) < len(inside):
-            value = {b: {a: row[b] for a, row in value.items() if b in row} for b in inside}
-    elif not all(field in row for row in value.values() for field in list(inside)[:1]):
-        return None
-    own = any(_plain(field) in {"problem", *SPELLINGS["problem"]} for field in inside)
-    return {key: row if own else {"problem": key, **row} for key, row in value.items()}
-
-
-def _refuse_lists(columns: Columns, name: str) -> None:
-    """Refuse a column of objects of lists of numbers: nothing says what a place in them is."""
-    for column, values in columns.items():
-        inside = [value for value in values if value is not None]
-        if not inside or not all(isinstance(value, dict) and value for value in inside):
-            continue
-        lists = [found for value in inside for found in value.values()]
-        if all(isinstance(f, list) and f and all(map(_is_number, f)) for f in lists):
-            keys = some(dict.fromkeys(key for value in inside for key in value))
-            what = f"{name}: {column} holds lists of numbers for {keys}, such as {lists[0][:5]}"
-            raise refused("lists-inside", f"{what}.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float)
 
 
 def _runs(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping]] | None:
@@ -281,28 +252,14 @@ def _runs(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping]] | N
 
 
 def _answers(record: Mapping[str, Any]) -> tuple[str, Mapping] | None:
-    names = set(map(_plain, record))
-    if names & _spelled("problem"):
+    names = set(map(plain, record))
+    if names & spelled("problem"):
         return None
-    if _verdicts(record):
-        known = set().union(*map(_spelled, SPELLINGS))
+    if verdicts(record):
+        known = set().union(*map(spelled, SPELLINGS))
         return None if names & known else ("", record)
-    inside = [(key, value) for key, value in record.items() if _verdicts(value)]
+    inside = [(key, value) for key, value in record.items() if verdicts(value)]
     return inside[0] if len(inside) == 1 else None
-
-
-def _verdicts(value: Any) -> bool:
-    """Tell whether a value is an object of verdicts only: shares could be totals of tasks."""
-    if not isinstance(value, dict) or not any(v is not None for v in value.values()):
-        return False
-    if all(map(NUMBERED.fullmatch, value)):
-        return False
-    return all(
-        v is None
-        or (isinstance(v, int | float) and v in (0, 1))
-        or (isinstance(v, str) and v.strip().lower() in VERDICTS)
-        for v in value.values()
-    )
 
 
 def _run_rows(
@@ -317,9 +274,9 @@ def _run_rows(
     if not key:
         single = []
     single = [f for f in single if not any(isinstance(r.get(f), list | dict) for r in records)]
-    of_system = [f for f in single if _plain(f) in _spelled("model") | _spelled("condition")]
+    of_system = [f for f in single if plain(f) in spelled("model") | spelled("condition")]
     systems = [tuple(str(record.get(f)) for f in of_system) for record in records]
-    of_run = [f for f in single if _plain(f) in _spelled("run")]
+    of_run = [f for f in single if plain(f) in spelled("run")]
     said = f"{name}: {len(records)} object{'s' * (len(records) > 1)} {{problem: outcome}}"
     said += f" under {key}" * bool(key)
     labels: list[Any] | None = None
@@ -332,14 +289,14 @@ def _run_rows(
         of_run, seen = [], Counter()
         labels = [(seen.update([s]), seen[s])[1] for s in systems]
         said = said.partition(", each")[0] + ", each a run, numbered in the order of the file."
-    taken = _spelled("problem") | _spelled("outcome") | _spelled("run")
+    taken = spelled("problem") | spelled("outcome") | spelled("run")
     lengths = [len(verdicts) for _, verdicts in answers]
 
     def spread(values: Iterable[Any]) -> np.ndarray:
         return np.repeat(array(list(values)), lengths)
 
     columns = {
-        f"original_{f}" if _plain(f) in taken else f: spread(record.get(f) for record in records)
+        f"original_{f}" if plain(f) in taken else f: spread(record.get(f) for record in records)
         for f in single if f not in of_run
     }  # fmt: skip
     columns["problem"] = array([problem for _, verdicts in answers for problem in verdicts])
@@ -360,17 +317,6 @@ def _shape(value: Any) -> str:
     if isinstance(value, dict):
         return f"an object with the keys {some(value, 5)}" if value else "an empty object"
     return f"a list of {len(value)}" if isinstance(value, list) else f"the value {value!r:.40}"
-
-
-@lru_cache(4096)
-def _plain(name: str) -> str:
-    """Return a name in lower case without spaces, dashes and underscores."""
-    return re.sub(r"[\s_-]", "", name.lower())
-
-
-@cache
-def _spelled(role: str) -> frozenset[str]:
-    return frozenset({_plain(name) for name in (role, *SPELLINGS[role], *DOUBTFUL[role])})
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
