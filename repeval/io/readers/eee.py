@@ -173,8 +173,9 @@ def _chosen(rows: Sequence[_Row], scorer: str | None, path: Path) -> tuple[list[
     elif len(tasks) > 1 and any(
         asked[one] & asked[other] for one in distinct for other in distinct if one[0] != other[0]
     ):
-        # The same questions under two names were scored in two ways.
-        chosen = choose(tasks, scorer, path, "evaluations of the same samples")
+        # The same questions under two names were scored in two ways; a result's id names one, too.
+        wanted = next((t for t, m in distinct if m == scorer), scorer)
+        chosen = choose(tasks, wanted, path, "evaluations of the same samples")
         distinct = [one for one in distinct if one[0] == chosen]
     elif scorer is not None:
         chosen = choose((m or t for t, m in distinct), scorer, path, "results")

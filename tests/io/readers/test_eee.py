@@ -94,9 +94,10 @@ def test_results_are_chosen_and_those_alike_are_one(tmp_path):
 
 
 def test_the_same_samples_under_two_names_are_two_scorings(tmp_path):
-    both = [*rows(TENSOR, task="t"), *rows(TENSOR[::-1], task="t/strict")]
-    path = write(tmp_path, both)
+    strict = rows(TENSOR[::-1], task="t/strict", results={"em:strict": float})
+    path = write(tmp_path, [*rows(TENSOR, task="t", results={"em": float}), *strict])
     assert refusal(path).text.endswith("Type --scorer t or --scorer t/strict.")
+    assert outcomes_of(load(path, scorer="em:strict")) == TENSOR[::-1]
     assert outcomes_of(load(path, scorer="t/strict")) == TENSOR[::-1]
 
 
