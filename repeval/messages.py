@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "printable"]
-__all__ += ["refused", "some"]
+__all__ = ["KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "printable", "refused", "some"]
 
 
 @dataclass(frozen=True)
@@ -112,12 +111,9 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "Rows are a list of objects, an object of columns and data, or objects that give each "
      "problem its verdict. Of a log, say which: --format NAME."),
     ("lists-inside", "refused", "Rows hold lists of numbers, which could be runs or raters.",
-     "Write a row for each number: model, problem, run, outcome. Several ratings of one answer are "
-     "no runs (rater); --scale 1 5 maps ratings from 1 to 5."),
-    ("rows-inside", "assumed", "The rows are one list inside the JSON object.",
-     "If they are others, give a file with these rows alone."),
-    ("lists-read", "assumed", "Each row has a list of outcomes: these are its runs.",
-     "If they are no runs, write a row for each."),
+     "Write a row for each (model, problem, run or rater, outcome); --scale 1 5 maps ratings."),
+    ("nested-read", "assumed", "Rows, or the outcomes of a row's runs, are a list inside others.",
+     "If they are something else, write a row for each run."),
     ("latin-1", "assumed", "The text is not in UTF-8 and reads well as Latin-1.",
      "If names look wrong, save the file as UTF-8."),
     ("decimal-comma", "assumed", "Numbers are written with a decimal comma.",
@@ -158,11 +154,8 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
     ("other-question", "refused", "The same id stands for different questions or right answers.",
      "Ids move when data are shuffled or change. To compare all the same, write each log as a "
      "table (repeval convert) and read the tables."),
-    ("results-unnamed", "refused", "Rows of several results do not say which they are of.",
-     "Write evaluation_result_id into every row, or leave the rows of one result."),
     ("lower-is-better", "refused", "The scores of a log are better the lower they are.",
-     "Every score here is better the higher: name another one (--scorer), or give a table of 1 - "
-     "score."),
+     "Name another one (--scorer), or give a table of 1 - score."),
     ("no-choices", "refused", "The table lacks responses, or the letters that are right.",
      "--choices reads tables with columns response and answer (or target), the right letter from "
      "A to J: rename columns, leave out others."),
@@ -278,8 +271,7 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "from difficulty."),
     ("scaled", "assumed", "Ratings were mapped to 0 to 1.",
      "--scale LOW HIGH names the ends of the scale, whether or not they occur."),
-    ("percent-signs", "assumed", "Every outcome has a percent sign.",
-     "They are divided by 100."),
+    ("percent-signs", "assumed", "Every outcome has a percent sign.", "They are divided by 100."),
     ("error-value", "warned", "One value of the outcome column marks errors.",
      "Such a run has no outcome: --errors fail counts it as failed."),
     ("judges-as-runs", "first", "Runs are told apart by who judged, or when.",
@@ -351,8 +343,6 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "Number the runs of a problem 1, 2, ...: labels are shared by problems."),
     ("needs-jsonschema", "refused", "Records are checked with jsonschema, which is not installed.",
      "Install it: pip install 'repeval[logs]'."),
-    ("record-invalid", "refused", "A record that was to be written does not fit its schema.",
-     "Nothing was written; a table is written without --to."),
     ("cannot-write", "refused", "A file or folder cannot be written.",
      "Check the folder and its permissions; nothing was half written."),
     ("worker-ended", "refused", "One of the processes that share a long computation was ended.",

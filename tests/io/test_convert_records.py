@@ -115,7 +115,7 @@ def test_a_record_that_does_not_fit_is_refused():
     sample = {"evaluation_id": "e", "model_id": 3}
     with pytest.raises(RepevalError) as caught:
         eee._hold(eee._validator("instance_level_eval"), sample)
-    assert caught.value.code == "record-invalid"
+    assert caught.value.code == "cannot-write"
 
 
 def test_without_jsonschema_the_message_says_what_to_install(table, tmp_path, monkeypatch, capsys):

@@ -156,7 +156,7 @@ def json_table(text: str, name: str) -> Content:
             key, rows = found
             columns, where, notices = _records(rows, range(1, len(rows) + 1), name)
             text = f"{name}: rows are those under {key}."
-            return columns, where, [Notice("rows-inside", text), *notices]
+            return columns, where, [Notice("nested-read", text), *notices]
     raise refused("no-rows", f"{name} holds {_shape(value)}, and no rows.")
 
 

@@ -105,4 +105,4 @@ def lists_as_runs(
         f"{row} (run {r})" for row, n in zip(rows, sizes, strict=True) for r in range(1, n + 1)
     ]
     text = f"{name}: {column} holds the outcomes of a row's runs, numbered as they stand."
-    return long, where, [Notice("lists-read", text)]
+    return long, where, [Notice("nested-read", text)]

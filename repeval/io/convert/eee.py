@@ -108,7 +108,7 @@ def _hold(validator: Any, record: Mapping[str, Any]) -> None:
     if error := next(validator.iter_errors(record), None):
         where = "/".join(map(str, error.absolute_path)) or "the record"
         what = f"A record of {record['evaluation_id']} does not fit the schema at {where}: "
-        raise refused("record-invalid", f"{what}{error.message[:200]}.")
+        raise RepevalError("cannot-write", f"{what}{error.message[:200]}. Nothing was written.")
 
 
 def _evaluations(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from repeval.io.columns import FURTHER, SPELLINGS, plain
 from repeval.io.readers.base import Log, Record, choose, parse, totals
-from repeval.messages import refused
+from repeval.messages import RepevalError, refused
 
 NAME, TITLE = "eee", "Every Eval Ever record"
 
@@ -192,8 +192,8 @@ def _refuse_unnamed(rows: Sequence[_Row], results: Sequence[Mapping[str, Any]], 
     for ((_, _, task), sample), n in again.items():
         if n > 1 and names[task] > 1:
             what = f"{path.name}: {task} has {names[task]} results, and the {n} rows of sample"
-            what += f" {sample!r} do not say of which they are (evaluation_result_id)"
-            raise refused("results-unnamed", f"{what}.")
+            what += f" {sample!r} do not say of which they are: each needs an evaluation_result_id"
+            raise RepevalError("filters-unnamed", f"{what}.")
 
 
 def _short(result: str, task: str) -> str:

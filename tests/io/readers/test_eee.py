@@ -113,7 +113,7 @@ def test_results_without_a_name_are_no_runs(tmp_path):
     lines = rows([[row[0]] for row in TENSOR], results={"a": float, "b": float}, run="")
     lines = [{k: v for k, v in line.items() if k != "evaluation_result_id"} for line in lines]
     path = write(tmp_path, lines, evaluation({"a": MEAN, "b": MEAN}))
-    assert refusal(path).code == "results-unnamed"
+    assert refusal(path).code == "filters-unnamed"
 
 
 def test_one_id_with_two_hashes_is_two_questions(tmp_path):
