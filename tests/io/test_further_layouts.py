@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,6 +88,37 @@ def test_rows_under_one_key_with_lists_of_outcomes(tmp_path_factory, problems, r
     data = load(path) if keyed else read_as_offered(path)[0]
     assert tensor_of(data, "x-1") == tensor
     assert [notice.code for notice in data.notices].count("nested-read") == 2
+
+
+@few
+@given(**SIZES, text=st.booleans())
+def test_lists_of_outcomes_in_a_table(tmp_path_factory, problems, runs, seed, text):
+    """As text in a CSV file, as lists in a frame."""
+    tensor = drawn(problems, runs, seed)
+    data = {"model": ["m"] * problems, "problem_id": [f"q{i}" for i in range(problems)],
+            "rollouts": tensor}  # fmt: skip
+    if text:
+        path = tmp_path_factory.mktemp("lists") / "t.csv"
+        pd.DataFrame(data).to_csv(path, index=False)
+        data = path
+    assert tensor_of(load(data), "m") == tensor
+    assert tensor_of(load(data, columns="outcome=rollouts"), "m") == tensor
+
+
+@few
+@given(**SIZES)
+def test_ids_that_count_within_a_subject(tmp_path_factory, problems, runs, seed):
+    tensor = {s: drawn(problems, runs, seed + i) for i, s in enumerate(("law", "art"))}
+    path = tmp_path_factory.mktemp("subjects") / "t.csv"
+    lines = [f"{s},{i},a,{r},{y}" for s, found in tensor.items()
+             for i, ys in enumerate(found) for r, y in enumerate(ys)]  # fmt: skip
+    path.write_text("\n".join(["subject,question_idx,llm,trial_no,is_correct", *lines]))
+    every = [y for found in tensor.values() for ys in found for y in ys]
+    if len(set(every)) < 2:
+        return
+    for data in read_as_offered(path):
+        assert len(data.problems) == 2 * problems
+        assert rates(data) == {("a", "default"): pytest.approx(np.mean(every))}
 
 
 def test_two_lists_of_rows_are_not_chosen_between(write):

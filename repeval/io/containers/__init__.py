@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from repeval.io.columns import SPELLINGS
-from repeval.io.containers.nested import inside, keyed, lists_as_runs, refuse_lists
+from repeval.io.containers.nested import inside, keyed, refuse_lists
 from repeval.io.containers.words import (
     FAILS,
     VERDICTS,
@@ -210,8 +210,6 @@ def _records(records: Sequence[dict], rows: Sequence[int], name: str) -> Content
         return _run_rows(records, answers, rows, name)
     names = dict.fromkeys(key for record in records for key in record)
     columns = {c: array([record.get(c) for record in records]) for c in names}
-    if found := lists_as_runs(columns, rows, name):
-        return found
     opened = _opened(columns)
     if opened is not columns:
         refuse_lists(opened, name)

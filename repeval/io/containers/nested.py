@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,13 +12,13 @@ import numpy as np
 
 from repeval.io.columns import SPELLINGS
 from repeval.io.containers.words import Columns, array, is_verdict, plain, spelled, verdicts
-from repeval.messages import Notice, refused, some
+from repeval.messages import refused, some
 
 __all__ = ["inside", "keyed", "lists_as_runs", "refuse_lists"]
 
 #: Names of lists that hold an outcome for each run.
 LISTS = re.compile(
-    "(all)?(trial|run|attempt|epoch|sample|repeat|outcome|result|score|verdict|reward|grade|pass)"
+    "(all)?(trial|run|rollout|attempt|epoch|sample|repeat|outcome|result|score|verdict|reward|grade|pass)"
     "(e?s)?|correct|passed|resolved|success"
 )
 
@@ -79,30 +81,42 @@ def inside(value: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]] | None:
 
 
 def _lists(rows: Sequence[Mapping[str, Any]]) -> set[str]:
-    return {plain(name) for row in rows for name, one in row.items() if _is_list(name, one)}
+    return {plain(name) for row in rows for name, one in row.items() if _listed(name, one)}
 
 
-def _is_list(name: str, value: Any) -> bool:
-    named = LISTS.fullmatch(plain(name))
-    return bool(named and isinstance(value, list) and value and all(map(is_verdict, value)))
+def _listed(name: str, value: Any) -> list[Any] | None:
+    """Return a list of verdicts, which a text file holds as text; None where it is no such list."""
+    if not LISTS.fullmatch(plain(name)):
+        return None
+    if isinstance(value, str) and value.strip()[:1] == "[":
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            value = ast.literal_eval(re.sub(r"\b(true|false)\b", lambda m: m[0].title(), value))
+    good = isinstance(value, list) and value and all(map(is_verdict, value))
+    return value if good else None
 
 
 def lists_as_runs(
-    columns: Columns, rows: Sequence[Any], name: str
-) -> tuple[Columns, list[str], list[Notice]] | None:
-    """Return a row for each run where one column, named so, has a list of verdicts in each row."""
-    found = [c for c, values in columns.items() if all(_is_list(c, v) for v in values)]
+    columns: Columns, rows: np.ndarray, outcome: str | None
+) -> tuple[str, Columns, np.ndarray] | None:
+    """Return a row for each run where one column, named so, has a list of verdicts in each row.
+
+    The column's name comes first; `outcome` is the column that was named as the outcome's.
+    """
+    found = {}
+    for column, values in columns.items():
+        lists = (
+            [_listed(column, value) for value in values] if outcome in (None, column) else [None]
+        )
+        if all(lists):
+            found[column] = lists
     # Counts beside the lists are read as counts; a run in another column is one already.
     taken = spelled("run") | {"n", "c", "runs", "passes", "numsamples", "numcorrect"}
+    taken |= {"outcome", *SPELLINGS["outcome"]}
     if len(found) != 1 or taken & {plain(c) for c in columns if c not in found}:
         return None
-    (column,) = found
-    sizes = [len(values) for values in columns[column]]
+    ((column, lists),) = found.items()
+    sizes = [len(values) for values in lists]
     long = {c: np.repeat(values, sizes) for c, values in columns.items() if c != column}
     long["run"] = array([run for size in sizes for run in range(1, size + 1)])
-    long["outcome"] = array([y for values in columns[column] for y in values])
-    where = [
-        f"{row} (run {r})" for row, n in zip(rows, sizes, strict=True) for r in range(1, n + 1)
-    ]
-    text = f"{name}: {column} holds the outcomes of a row's runs, numbered as they stand."
-    return long, where, [Notice("nested-read", text)]
+    long[outcome or "outcome"] = array([y for values in lists for y in values])
+    return column, long, np.repeat(rows, sizes)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import SYSTEMS, plain, resolve
+from repeval.io.containers.nested import lists_as_runs
 from repeval.io.files import Table
 from repeval.io.keys import KEYS
 from repeval.io.parse import key_text, number, part_of
@@ -62,6 +63,11 @@ def arranged(read: Read, wide: str | None, notices: list[Notice]) -> Read:
         them, each tried.
     """
     table, mapping = read.table, read.mapping
+    if found := lists_as_runs(table.columns, table.rows, mapping.get("outcome")):
+        column, columns, rows = found
+        text = f"{table.name}: {column} holds the outcomes of a row's runs, numbered as they stand."
+        notices.append(Notice("nested-read", text))
+        return read._replace(table=replace(table, columns=columns, rows=rows))
     if wide is None and (counts := counts_of(table, mapping)):
         return _counted(read, counts, notices)
     found = _run_columns(table, mapping, asked=wide is not None)

@@ -41,6 +41,11 @@ TRIED, TRIED_ROWS = 60, 2 * 10**6
 SCORE = re.compile("score|correct|pass|succe|grade|solved|accura|reward|verdict")
 TASK = re.compile("id$|task|problem|question|item|test|case|example|puzzle|name")
 
+#: Names of what ids may count within: part of a problem's key where it separates rows.
+PARTS = re.compile(
+    "turn|sub(ject|set|task)|split|suite|category|topic|domain|section|chapter|language|repo(sitory)?"
+)
+
 #: In which roles are typed.
 ORDER = ("problem", "outcome", "status", "model", "condition", "run")
 
@@ -252,7 +257,7 @@ def _apart(
 
     def kinds(column: str) -> tuple[str, ...]:
         name = plain(column)
-        if column.lower() in (*TASK_COLUMNS, "turn"):
+        if column.lower() in TASK_COLUMNS or PARTS.fullmatch(name):
             return ("problem",)
         if METRICS.fullmatch(name):
             return ("condition",)
@@ -286,7 +291,8 @@ def _apart(
                 yield {**first, **second}
             elif columns.index(a) < columns.index(b):
                 yield {"run": f"{next(_roles_for(a, roles, ('run',)))['run']}+{b}"}
-    if not found and not few and "run" not in roles:
+    numbered = any(RUNS.fullmatch(plain(c)) for c in parts[0].table.columns)
+    if not (found or few or numbered or "run" in roles):
         yield {"run": COUNTED}
 
 
