@@ -16,7 +16,7 @@ from repeval.messages import RepevalError
 from .tables.test_advice import offers, rates, read_as_offered
 
 SIZES = {"problems": st.integers(2, 6), "runs": st.integers(2, 4), "seed": st.integers(0, 10**6)}
-few = settings(max_examples=15)
+few = settings(max_examples=6)
 
 
 def drawn(problems: int, runs: int, seed: int) -> list[list[int]]:
@@ -118,7 +118,7 @@ def test_ids_that_count_within_a_subject(tmp_path_factory, problems, runs, seed)
         return
     for data in read_as_offered(path):
         assert len(data.problems) == 2 * problems
-        assert rates(data) == {("a", "default"): pytest.approx(np.mean(every))}
+        assert [*rates(data).values()] == [pytest.approx(np.mean(every))]
 
 
 def test_two_lists_of_rows_are_not_chosen_between(write):
