@@ -90,7 +90,7 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     _log_options(group)
     group.add_argument(
-        "--wide", choices=["runs", "models", "conditions"],
+        "--wide", choices=["runs", "models", "conditions", "problems"],
         help="what the columns of a table are that has one for each",
     )  # fmt: skip
     group.add_argument(
@@ -194,7 +194,14 @@ def _add_compare(commands: Any) -> None:
 def _add_convert(commands: Any) -> None:
     parser = commands.add_parser("convert", help="write logs or raw responses as a tidy table")
     parser.add_argument("logs", nargs="+", metavar="LOG", help="files or directories, NAME=PATH")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help=".csv or .parquet")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE",
+        help=".csv or .parquet; with --to a folder, or the .json file of one evaluation",
+    )  # fmt: skip
+    parser.add_argument(
+        "--to", choices=["eee"],
+        help="write logs, or tables, as Every Eval Ever records instead, valid by their schema",
+    )  # fmt: skip
     parser.add_argument(
         "--choices", action="store_true",
         help="read tables of multiple-choice responses instead: columns response, and answer or "

@@ -213,17 +213,23 @@ def check(args: argparse.Namespace) -> int:
 
 
 def convert(args: argparse.Namespace) -> int:
-    """Write logs, or raw responses, as a tidy table."""
-    from repeval.io.convert import convert
+    """Write logs, or raw responses, as a tidy table, or as Every Eval Ever records."""
+    from repeval.io.convert import convert, convert_to_records
 
-    content, notices = convert(
-        args.logs, args.output, scorer=args.scorer, format=args.format, choices=args.choices,
-        columns=args.columns,
-    )  # fmt: skip
-    _write(args.output, content)
+    options = {"scorer": args.scorer, "format": args.format, "columns": args.columns or None}
+    if args.to:
+        if args.choices:
+            raise RepevalError("bad-option", "--choices writes a table: leave out --to")
+        files, notices = convert_to_records(args.logs, args.output, **options)
+    else:
+        content, notices = convert(args.logs, args.output, choices=args.choices, **options)
+        files = {args.output: content}
+    for path, content in files.items():
+        _write(path, content, folders=bool(args.to))
     for notice in notices:
         print(f"{notice.code}: {printable(notice.text)}")
-    print(f"Written: {args.output}")
+    for path in files:
+        print(f"Written: {printable(path)}")
     return 0
 
 
@@ -288,12 +294,14 @@ def _refuse_inputs(option: str, path: str, inputs: Sequence[str]) -> None:
         raise RepevalError("bad-option", what)
 
 
-def _write(path: str, content: bytes) -> None:
+def _write(path: str | Path, content: bytes, folders: bool = False) -> None:
     target = Path(path).resolve()
     # Written beside and renamed: a full disk leaves no half file. A device or a pipe is no file.
     part = target.with_name(f".{target.name}.part")
     replace = target.is_file() or not target.exists()
     try:
+        if folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
         (part if replace else target).write_bytes(content)
         if replace:
             part.replace(target)

@@ -82,7 +82,8 @@ def load(
         mapping of names to columns. It is read as a file of the same columns would be; rows are
         counted from 1. None: the default data.
     columns : str, mapping or iterable, optional
-        ``"problem=item_id"``; ``"problem=task+item_id"`` makes a composite key.
+        ``"problem=item_id"``; ``"problem=task+item_id"`` makes a composite key, and ``"run=#"``
+        numbers the rows of a problem as they stand.
     missing : {None, "keep", "drop-problem", "fail", "error"}
         Missing runs: use what was recorded; keep only problems that every system ran in full;
         count as failed; refuse. None: the rule of a registered data set, else keep.
@@ -105,8 +106,9 @@ def load(
     failed_runs : {None, "keep", "leave-out"}
         Run labels in which everything failed while other runs did not, which the notice
         "failed-runs" points at: use them, or leave them out as never run.
-    wide : {None, "runs", "models", "conditions"}
-        What the columns of a table stand for that has one for each run, model or condition.
+    wide : {None, "runs", "models", "conditions", "problems"}
+        What the columns of a table stand for that has one for each run, model, condition or
+        problem.
     names : str, optional
         Pattern of the files' names, such as ``{model}_run{run}.csv``, also with ``{condition}``.
 

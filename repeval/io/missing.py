@@ -24,7 +24,9 @@ def apply_errors(rows: pd.DataFrame, errors: str, notices: list[Notice]) -> pd.D
         notices.append(Notice("score-with-error", text))
     if not empty.any():
         return rows
-    models = [f"{model}: {n}" for model, n in rows.loc[empty, "model"].value_counts().items()]
+    lost = rows.loc[empty, "model"].value_counts()
+    # Most first, then by name: the order of the rows says nothing.
+    models = [f"{model}: {-n}" for n, model in sorted((-lost[m], m) for m in lost.index)]
     left_out, failed = (
         rows.assign(y=y).groupby(KEYS[:3])["y"].mean().groupby(KEYS[:2]).mean() * 100
         for y in (rows["outcome"], rows["outcome"].fillna(0.0))

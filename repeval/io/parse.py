@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from repeval.io.columns import ROLES, STATUS, name_fits, plain, resolve
+from repeval.io.columns import COUNTED, ROLES, STATUS, name_fits, plain, resolve
 from repeval.io.files import Table
 from repeval.io.keys import KEYS
 from repeval.io.verdicts import (
@@ -55,6 +55,8 @@ def part_of(
         mapping = {"problem": sample, **mapping}
         text = f"problem is read from column {sample}, whose values repeat."
         notices.append(Notice("column-spelling", text))
+    numbered = mapping.get("run") == COUNTED and COUNTED not in table.columns
+    mapping = {**mapping, "run": ""} if numbered else mapping
     roles = resolve(list(table.columns), mapping, name, notices)
     rows: dict[str, Any] = {role: _key(table, role, roles[role]) for role in KEYS if role in roles}
     if table.model:
@@ -75,7 +77,12 @@ def part_of(
         rows["condition"] = "default"
         text = "There is no condition column: all rows have the condition default."
         notices.append(Notice("condition-default", text))
-    if "run" not in rows:
+    if numbered:
+        keys = pd.DataFrame({key: rows[key] for key in KEYS[:3]}, index=range(len(table.rows)))
+        rows["run"] = (keys.groupby(KEYS[:3]).cumcount() + 1).astype(str).to_numpy(object)
+        text = f"Runs are numbered in the order of the rows of {name} (--columns run={COUNTED})."
+        notices.append(Notice("runs-counted", text))
+    elif "run" not in rows:
         rows["run"] = "1"
         text = "There is no run column: every row is the only run of its problem."
         notices.append(Notice("no-run-column", text))

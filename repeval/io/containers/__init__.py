@@ -8,12 +8,21 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
-from repeval.io.columns import DOUBTFUL, SPELLINGS
+from repeval.io.columns import SPELLINGS
+from repeval.io.containers.nested import inside, keyed, refuse_lists
+from repeval.io.containers.words import (
+    FAILS,
+    VERDICTS,
+    Columns,
+    array,
+    plain,
+    spelled,
+    verdicts,
+)
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
@@ -23,24 +32,11 @@ __all__ = [
 
 #: What a file may unpack to, or a hundred times its size: a small one can hold endless zeros.
 LARGEST = 2**28
-#: Words of a pass, and what a fail is beside them.
-FAILS = {"pass": "fail", "passed": "failed", "true": "false", "correct": "incorrect",
-         "resolved": "unresolved", "success": "failure", "yes": "no"}  # fmt: skip
-#: Words that an object {problem: outcome} may hold.
-VERDICTS = {*FAILS, *FAILS.values()}
-#: Keys that number runs or models rather than name problems.
-NUMBERED = re.compile(r"(run|trial|epoch|attempt|seed|sample|draw|rep|model)\W?_?\d+", re.I)
 ATTEMPTS = {"attempts", "numattempts", "nattempts", "tries"}
 COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)?\s*%?\s*")
 
-Columns = dict[str, np.ndarray]
 #: Columns, a number for each row as a person sees it, and what was assumed.
 Content = tuple[Columns, Sequence[Any], list[Notice]]
-
-
-def array(values: Sequence[Any]) -> np.ndarray:
-    """Return values as they are; `np.array` would make lists in them a second dimension."""
-    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def damaged(name: str, why: object) -> RepevalError:
@@ -58,11 +54,11 @@ def with_header(header: Sequence[str], cells: Sequence[Any], name: str) -> Colum
 
 def points(columns: Columns, name: str) -> list[Notice]:
     """Write decimal commas as points, in place, in columns of numbers that are no keys."""
-    keys = set().union(*(_spelled(role) for role in ("model", "condition", "problem", "run")))
+    keys = set().union(*(spelled(role) for role in ("model", "condition", "problem", "run")))
     changed = []
     for column, values in columns.items():
         texts = {t for t in values if any(map(str.isdigit, t))}
-        if _plain(column) in keys or not any("," in t for t in texts):
+        if plain(column) in keys or not any("," in t for t in texts):
             continue
         if all(map(COMMA.fullmatch, texts)):
             columns[column] = array([value.replace(",", ".") for value in values])
@@ -79,10 +75,10 @@ def first_attempts(columns: Columns, mapping: Mapping[str, str], name: str) -> l
 
     What passed after several attempts is no outcome of one run: trying stopped at the pass.
     """
-    counts = [c for c in columns if _plain(c) in ATTEMPTS]
-    known = [c for c in columns if _plain(c) in _spelled("outcome")]
+    counts = [c for c in columns if plain(c) in ATTEMPTS]
+    known = [c for c in columns if plain(c) in spelled("outcome")]
     verdicts = [mapping["outcome"]] if mapping.get("outcome") in columns else known
-    if "run" in mapping or any(_plain(c) in _spelled("run") for c in columns):
+    if "run" in mapping or any(plain(c) in spelled("run") for c in columns):
         return []
     if len(counts) != 1 or len(verdicts) != 1:
         return []
@@ -128,7 +124,7 @@ def jsonl_table(text: str, name: str) -> Content:
 
 
 def json_table(text: str, name: str) -> Content:
-    """Read one JSON value: a list of rows, ``{"columns": [...], "data": [[...]]}``, or runs."""
+    """Read one JSON value: rows in a list or by key, columns and data, or runs."""
     try:
         value = _DECODER.decode(text.strip())
     except KeyError as error:
@@ -153,6 +149,14 @@ def json_table(text: str, name: str) -> Content:
             return with_header(header, cells, name), range(1, len(rows) + 1), []
         if _runs([value]) is not None:
             return _records([value], [1], name)
+        if found := keyed(value):
+            where = [f"{i} ({key})" for i, key in enumerate(found, 1)]
+            return _records(list(found.values()), where, name)
+        if found := inside(value):
+            key, rows = found
+            columns, where, notices = _records(rows, range(1, len(rows) + 1), name)
+            text = f"{name}: rows are those under {key}."
+            return columns, where, [Notice("nested-read", text), *notices]
     raise refused("no-rows", f"{name} holds {_shape(value)}, and no rows.")
 
 
@@ -206,12 +210,15 @@ def _records(records: Sequence[dict], rows: Sequence[int], name: str) -> Content
         return _run_rows(records, answers, rows, name)
     names = dict.fromkeys(key for record in records for key in record)
     columns = {c: array([record.get(c) for record in records]) for c in names}
-    return _opened(columns), rows, []
+    opened = _opened(columns)
+    if opened is not columns:
+        refuse_lists(opened, name)
+    return opened, rows, []
 
 
 def _opened(columns: Columns) -> Columns:
     """Give numbers inside objects columns of their own where no column is an outcome."""
-    known = [columns[column] for column in columns if _plain(column) in _spelled("outcome")]
+    known = [columns[column] for column in columns if plain(column) in spelled("outcome")]
     if any(not isinstance(value, dict) for values in known for value in values):
         return columns
     opened: Columns = {}
@@ -243,28 +250,14 @@ def _runs(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping]] | N
 
 
 def _answers(record: Mapping[str, Any]) -> tuple[str, Mapping] | None:
-    names = set(map(_plain, record))
-    if names & _spelled("problem"):
+    names = set(map(plain, record))
+    if names & spelled("problem"):
         return None
-    if _verdicts(record):
-        known = set().union(*map(_spelled, SPELLINGS))
+    if verdicts(record):
+        known = set().union(*map(spelled, SPELLINGS))
         return None if names & known else ("", record)
-    inside = [(key, value) for key, value in record.items() if _verdicts(value)]
+    inside = [(key, value) for key, value in record.items() if verdicts(value)]
     return inside[0] if len(inside) == 1 else None
-
-
-def _verdicts(value: Any) -> bool:
-    """Tell whether a value is an object of verdicts only: shares could be totals of tasks."""
-    if not isinstance(value, dict) or not any(v is not None for v in value.values()):
-        return False
-    if all(map(NUMBERED.fullmatch, value)):
-        return False
-    return all(
-        v is None
-        or (isinstance(v, int | float) and v in (0, 1))
-        or (isinstance(v, str) and v.strip().lower() in VERDICTS)
-        for v in value.values()
-    )
 
 
 def _run_rows(
@@ -279,9 +272,9 @@ def _run_rows(
     if not key:
         single = []
     single = [f for f in single if not any(isinstance(r.get(f), list | dict) for r in records)]
-    of_system = [f for f in single if _plain(f) in _spelled("model") | _spelled("condition")]
+    of_system = [f for f in single if plain(f) in spelled("model") | spelled("condition")]
     systems = [tuple(str(record.get(f)) for f in of_system) for record in records]
-    of_run = [f for f in single if _plain(f) in _spelled("run")]
+    of_run = [f for f in single if plain(f) in spelled("run")]
     said = f"{name}: {len(records)} object{'s' * (len(records) > 1)} {{problem: outcome}}"
     said += f" under {key}" * bool(key)
     labels: list[Any] | None = None
@@ -294,14 +287,14 @@ def _run_rows(
         of_run, seen = [], Counter()
         labels = [(seen.update([s]), seen[s])[1] for s in systems]
         said = said.partition(", each")[0] + ", each a run, numbered in the order of the file."
-    taken = _spelled("problem") | _spelled("outcome") | _spelled("run")
+    taken = spelled("problem") | spelled("outcome") | spelled("run")
     lengths = [len(verdicts) for _, verdicts in answers]
 
     def spread(values: Iterable[Any]) -> np.ndarray:
         return np.repeat(array(list(values)), lengths)
 
     columns = {
-        f"original_{f}" if _plain(f) in taken else f: spread(record.get(f) for record in records)
+        f"original_{f}" if plain(f) in taken else f: spread(record.get(f) for record in records)
         for f in single if f not in of_run
     }  # fmt: skip
     columns["problem"] = array([problem for _, verdicts in answers for problem in verdicts])
@@ -322,17 +315,6 @@ def _shape(value: Any) -> str:
     if isinstance(value, dict):
         return f"an object with the keys {some(value, 5)}" if value else "an empty object"
     return f"a list of {len(value)}" if isinstance(value, list) else f"the value {value!r:.40}"
-
-
-@lru_cache(4096)
-def _plain(name: str) -> str:
-    """Return a name in lower case without spaces, dashes and underscores."""
-    return re.sub(r"[\s_-]", "", name.lower())
-
-
-@cache
-def _spelled(role: str) -> frozenset[str]:
-    return frozenset({_plain(name) for name in (role, *SPELLINGS[role], *DOUBTFUL[role])})
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

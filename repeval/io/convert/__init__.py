@@ -1,4 +1,7 @@
-"""Logs or raw responses to a tidy table; nothing is decided about runs without an outcome."""
+"""Logs or raw responses to a tidy table, logs or tables to records of Every Eval Ever.
+
+Nothing is decided about runs without an outcome.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,15 @@ from pathlib import Path
 import pandas as pd
 
 from repeval.io.columns import Columns, parse_columns
+from repeval.io.convert.eee import QUESTION, newest, records
 from repeval.io.files import read
+from repeval.io.keys import KEYS
+from repeval.io.load import load
 from repeval.io.readers import find, merge
 from repeval.io.tables.choices import judged
 from repeval.messages import Notice, RepevalError, refused, some
 
-__all__ = ["convert"]
+__all__ = ["convert", "convert_to_records"]
 
 
 def convert(
@@ -57,9 +63,7 @@ def convert(
         raise RepevalError("bad-option", "--columns goes with --choices: logs need none.")
     if not choices and not found.reader:
         raise refused("no-logs", f"{some(found.roots)}: these are no logs.")
-    for path, _ in found.files:
-        if path.resolve() in (target.resolve(), *target.resolve().parents):
-            raise RepevalError("bad-option", f"-o {target} is one of the inputs; name another file")
+    _refuse_input(target, [path for path, _ in found.files])
     notices: list[Notice] = []
     if choices:
         raw = [read(path, model, format) for path, model in found.files]
@@ -80,3 +84,55 @@ def convert(
         except ImportError:
             raise refused("needs-pyarrow", f"{target.name}: Parquet needs pyarrow.") from None
     return buffer.getvalue(), notices
+
+
+def convert_to_records(
+    paths: str | Path | Iterable[str | Path],
+    target: str | Path,
+    *,
+    scorer: str | None = None,
+    format: str | None = None,
+    columns: Columns = None,
+) -> tuple[dict[Path, bytes], list[Notice]]:
+    """Return logs or tables as files of Every Eval Ever records, and what was assumed.
+
+    Parameters
+    ----------
+    paths : path or several
+        As in `repeval.load`.
+    target : path
+        A folder, or, for one model under one condition, a file that ends in ``.json``; see
+        `eee.records`.
+    scorer, format, columns
+        As in `repeval.load`; `columns` for tables.
+
+    Raises
+    ------
+    RepevalError
+        As `repeval.load`; of logs scores may lie outside 0 to 1.
+    """
+    target, found, notices = Path(target), find(paths, format), []
+    inputs = [path for path, _ in found.files]
+    _refuse_input(target, inputs)
+    if found.reader:
+        if columns:
+            raise RepevalError("bad-option", "--columns is for tables: logs need none.")
+        tables = merge.tables(found, scorer, notices, questions=QUESTION)
+        table = pd.concat([pd.DataFrame(t.columns) for t in tables], ignore_index=True)
+        texts = [c for c in table if c not in ("outcome", QUESTION)]
+        table[texts] = table[texts].fillna("")
+    else:
+        data = load(paths, columns=columns, format=format, scorer=scorer)
+        notices += data.notices
+        table = pd.concat([data.rows().assign(status=""), data.errored.assign(status="error")])
+        table = table.sort_values(KEYS, kind="stable").join(data.labels, on="problem")
+    name = Path(found.roots[0]).name.split(".")[0] or "data"
+    library = found.reader.NAME if found.reader else ""
+    about = {"scorer": scorer or "", "library": library, "written": newest(inputs)}
+    return records(table.reset_index(drop=True), target, name=name, **about), notices
+
+
+def _refuse_input(target: Path, inputs: Iterable[Path]) -> None:
+    for path in inputs:
+        if path.resolve() in (target.resolve(), *target.resolve().parents):
+            raise RepevalError("bad-option", f"-o {target} is one of the inputs; name another file")
