@@ -12,7 +12,6 @@ from repeval.companion.ledger.entries import paper
 from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.companion.ledger.vc import ends
-from repeval.stats import allocation
 from repeval.stats.betabinomial import fit_beta_binomial
 
 # The paper's intervals, as ids of claims call them.
@@ -42,13 +41,6 @@ def matched_icc(r: Results, model: str) -> float:
     named = {slug(name): name for name in r.outcomes.models}
     beta = fit_beta_binomial(r.outcomes.system(named[model], r.condition), method="paper")
     return 1 / (1 + beta.alpha + beta.beta)
-
-
-@claim("vc-ad-inflation")
-def inflation(_: Results) -> list[float]:
-    """Put the printed ICCs of the simulated systems into the formula."""
-    icc = [c.value for key, c in paper().items() if "vc-t6-icc-" in key]
-    return ends(allocation.inflation(icc, paper()["vc-s4-runs"].value) - 1)
 
 
 @claim("vc-ad-cov-{interval}")
