@@ -10,7 +10,6 @@ from repeval.companion.ledger import (  # noqa: F401  (they register their funct
     bs_formulas,
     formulas,
     mmlu,
-    table6,
     vc,
 )
 from repeval.companion.ledger.entries import Claim, claims

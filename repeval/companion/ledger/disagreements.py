@@ -7,6 +7,7 @@ released outcomes alike. Comparisons of neighbours are in `neighbours`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from statistics import fmean, median
 
@@ -16,7 +17,6 @@ from repeval.companion.ledger.entries import SMALLER, anchors, disagreements, pa
 from repeval.companion.ledger.judge import Verdict, agrees
 from repeval.companion.ledger.results import Results, published
 from repeval.companion.ledger.scorecard import here, place, says, table
-from repeval.companion.ledger.table6 import slug
 from repeval.companion.ledger.vc import cost, median_ratio, ratio
 from repeval.report.format import percent
 from repeval.stats import allocation
@@ -32,6 +32,11 @@ UNROUNDED = {
     "vc-s53-rstar-coef-alt": (ALIKE, math.sqrt),
     "vc-s53-r5-optimal-alt": (ALIKE, lambda x: paper()["vc-s4-runs"].value ** 2 / x),
 }
+
+
+def slug(model: str) -> str:
+    """Return a model's name as ids of claims have it."""
+    return re.sub(r"[^a-z0-9]", "", model.lower())
 
 
 def printed(key: str) -> str:

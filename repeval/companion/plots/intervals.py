@@ -1,4 +1,4 @@
-"""One score, two questions, and the widths of all intervals."""
+"""One score, two questions."""
 
 from __future__ import annotations
 
@@ -10,18 +10,9 @@ from repeval.companion.plots import style
 from repeval.companion.plots.style import Plot
 from repeval.report import sentences, summary
 from repeval.report.format import count
-from repeval.stats.intervals import INTERVALS
 
 if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
-
-# By estimand, in the order of a figure's rows.
-COLOURS = {"neither": style.GREY, "superpopulation": style.NEW, "fixed": style.THESE}
-
-
-def in_rows() -> list[str]:
-    """Return the names of all intervals, those of one estimand together."""
-    return sorted(INTERVALS, key=lambda name: [*COLOURS].index(INTERVALS[name].estimand))
 
 
 @style.styled
