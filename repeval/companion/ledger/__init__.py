@@ -4,7 +4,6 @@ from repeval.companion.ledger import (  # noqa: F401  (they register their funct
     appendix_c,
     appendix_e,
     appendix_f,
-    appendix_g,
     appendix_h,
     bs,
     bs_formulas,
