@@ -12,14 +12,12 @@ import pandas as pd
 
 from repeval.report import summary
 from repeval.report.format import (
-    NEW,
     NOT_SHOWN,
     limits,
     no_ceiling,
     percent,
     points,
     reach,
-    signed_limits,
 )
 from repeval.report.sentences import these
 
@@ -144,21 +142,6 @@ def rank_table(analysis: Analysis, condition: str) -> pd.DataFrame:
         }
         for r in analysis.ranks
         if r.condition == condition
-    )
-
-
-def condition_table(analysis: Analysis, most: int = 60) -> pd.DataFrame:
-    """Return differences of two conditions with both intervals, the first `most` rows."""
-    return pd.DataFrame(
-        {
-            "model": r.model,
-            "conditions": f"{r.condition_a} less {r.condition_b}",
-            "points": points(r.difference),
-            "these problems": signed_limits(r.fixed.interval),
-            NEW: signed_limits(r.interval),
-            "smallest found 4 times in 5": points(r.mdd) if r.mdd else None,
-        }
-        for r in analysis.condition_pairs[:most]
     )
 
 

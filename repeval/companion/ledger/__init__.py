@@ -3,9 +3,7 @@
 from repeval.companion.ledger import (  # noqa: F401  (they register their functions)
     appendix_e,
     appendix_f,
-    appendix_g,
     appendix_h,
-    table6,
     vc,
 )
 from repeval.companion.ledger.entries import Claim, claims

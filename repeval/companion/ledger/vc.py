@@ -14,8 +14,6 @@ from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.stats.allocation import cost_ratio_for, optimal_runs, relative_width
 from repeval.stats.betabinomial import fit_beta_binomial
-from repeval.stats.comparison import minimum_detectable
-from repeval.stats.components import difference_components
 from repeval.stats.ranking import resampled_scores
 from repeval.stats.resampling import keyed_generator
 
@@ -165,29 +163,6 @@ def flat_side(r: Results) -> str:
 
 
 # Limitations and Appendix B
-
-
-def minimal(r: Results, name: str) -> np.ndarray:
-    """Return a figure of every clean system under the other condition."""
-    return r.values(name, next(c for c in r.outcomes.conditions if c != r.condition))
-
-
-claim("vc-ab-minimal-{name}")(
-    lambda r, name: ends(minimal(r, "ceiling")) if name == "range" else median(minimal(r, name))
-)
-
-
-def detectable(r: Results) -> list[float]:
-    """Return 2.8 standard errors, the paper's formula, of each model's difference of conditions."""
-    pairs = (
-        r.outcomes.pair((p.model, p.condition_a), (p.model, p.condition_b))
-        for p in r.analysis.condition_pairs
-    )
-    level = r.analysis.settings.level
-    return [minimum_detectable(difference_components(a, b).variance, level) for a, b, _ in pairs]
-
-
-claim("vc-lim-mde")(lambda r: 100 * median(detectable(r)))
 
 
 @claim("vc-lim-beta", "vc-ab-beta-small")

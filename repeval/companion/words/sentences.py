@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -59,54 +58,6 @@ def figures(rows: Sequence[System | Pair], *keys: str) -> str:
         if values:
             said.append(text.format(spread(values, form)))
     return f"Over {who}: {'; '.join(said)}."
-
-
-def two_level_inflation(analysis: Analysis, condition: str) -> str:
-    """Say by how much redrawing runs within redrawn problems widens the intervals here.
-
-    References
-    ----------
-    VC Appendix D: the added variance over s²(p̂) is (R-1)/R · (μ_w/R)/s²(p̂).
-    """
-    grows = []
-    for what, rows in (
-        ("these scores", sentences.counted(analysis, condition)),
-        ("differences of neighbours", analysis.adjacent(condition)),
-    ):
-        wider = [100 * v for r in rows if (v := r.two_level_inflation) is not None]
-        if wider:
-            grows.append(f"for {what} by {spread(wider, '{:.1f} %')}")
-    if grows:
-        return f"The width grows {', '.join(grows)}."
-    return (
-        "The formula says nothing here: it needs one number of runs for all problems, at least "
-        "two, and pass rates that differ."
-    )
-
-
-def interval_methods(analysis: Analysis, condition: str) -> str:
-    """Say how the bootstrap intervals at hand were computed."""
-    ways = Counter(s.methods["two_level"] for s in analysis.ranked(condition))
-    found = "; ".join(f"{way} ({count(n, 'model')})" for way, n in ways.items())
-    return f"How the two-level intervals of this page were computed: {found}."
-
-
-def conditions(analysis: Analysis) -> str:
-    """Say for how many models two conditions are told apart, for both questions."""
-    groups: dict[str, list] = {}
-    for r in analysis.condition_pairs:
-        groups.setdefault(f"{r.condition_a} and {r.condition_b}", []).append(r)
-    text = []
-    for pair, rows in groups.items():
-        same = [r.fixed.resolved for r in rows if r.fixed.resolved is not None]
-        text.append(
-            f"{pair}: of {count(len(rows), 'model')}, a difference is shown for "
-            f"{sum(same) if same else 'none can it be said'} on these problems and for "
-            f"{sum(bool(r.resolved) for r in rows)} on new ones."
-            f"{sentences.detectable(rows, 'difference')}"
-        )
-    nothing = "No model was run under two conditions here, so that there is nothing to compare."
-    return " ".join(text) or nothing
 
 
 def neighbours(analysis: Analysis, condition: str) -> str:
