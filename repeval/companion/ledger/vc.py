@@ -12,7 +12,6 @@ import numpy as np
 from repeval.companion.ledger.entries import paper
 from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
-from repeval.stats.allocation import cost_ratio_for, optimal_runs, relative_width
 from repeval.stats.betabinomial import fit_beta_binomial
 from repeval.stats.comparison import minimum_detectable
 from repeval.stats.components import difference_components
@@ -26,9 +25,8 @@ def ends(values: Any) -> list[Any]:
     return [min(values), max(values)]
 
 
-# What is taken of the clean systems' figures, and how prices move, by the words of the ids.
+# What is taken of the clean systems' figures, by the words of the ids.
 OF = {"min": min, "median": median, "max": max, "range": ends}
-AS_DEAR = {"10x": 10, "tenth": 0.1}
 
 
 # Section 5.1: intervals, pairs and ranks
@@ -119,49 +117,6 @@ def pooled_separates(r: Results) -> int:
     """Count neighbours whose pooled Wilson intervals do not overlap."""
     limits = {s.model: s.intervals["pooled_wilson"] for s in r.systems()}
     return sum(limits[p.model_a][0] > limits[p.model_b][1] for p in r.adjacent)
-
-
-# Section 5.3: what to buy, always from unrounded ratios
-
-
-@claim("vc-s53-ratio-of-medians")
-def ratio(r: Results) -> float:
-    """Divide the medians over the clean systems."""
-    return median(r.values("within")) / median(r.values("between"))
-
-
-@claim("vc-s53-median-ratio")
-def median_ratio(r: Results) -> float:
-    """Take the median over the clean systems."""
-    return median(1 / r.values("icc") - 1)
-
-
-@claim("vc-s53-r5-optimal")
-def cost(r: Results) -> float:
-    """Find the cost ratio at which R* is the number of runs made."""
-    return cost_ratio_for(ratio(r), r.n_runs)
-
-
-claim("vc-s53-rstar-coef")(lambda r: optimal_runs(ratio(r), 1))
-claim("vc-s53-rstar-coef-alt")(lambda r: optimal_runs(median_ratio(r), 1))
-claim("vc-s53-breakeven")(lambda r: cost_ratio_for(ratio(r), 1))
-claim("vc-s53-r5-optimal-alt")(lambda r: cost_ratio_for(median_ratio(r), r.n_runs))
-claim("vc-s53-rstar-{as_dear}")(
-    lambda r, as_dear: optimal_runs(ratio(r), AS_DEAR[as_dear] * cost(r))
-)
-claim("vc-s53-penalty-{as_dear}")(
-    lambda r, as_dear: float(relative_width(r.n_runs, ratio(r), AS_DEAR[as_dear] * cost(r))) - 1
-)
-
-
-@claim("vc-s53-flat-side")
-def flat_side(r: Results) -> str:
-    """Compare the excess width at R* times, and R* divided by, 2, 3 and 10."""
-    factors = np.array([2.0, 3.0, 10.0])
-    over, under = (relative_width(r.n_runs * f, ratio(r), cost(r)) for f in (factors, 1 / factors))
-    if np.allclose(over, under, rtol=1e-9):
-        return "neither: symmetric in log(R/R*) at given prices"
-    return "over-repetition" if (over < under).all() else "under-repetition"
 
 
 # Limitations and Appendix B

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from repeval.companion.ledger.entries import paper
 from repeval.companion.plots import style
-from repeval.companion.plots.costs import runs_at_hand
 from repeval.companion.plots.strategies import icc
 from repeval.companion.plots.style import GREY, INK, Plot
 from repeval.companion.studies.strategies import GRID
@@ -175,7 +174,7 @@ def places(analysis: Analysis, condition: str) -> pd.DataFrame:
         if key.startswith(start) and (key.endswith("-rho") or start == "vc-t6-icc-")
     ]
     rows.append(("the post, its simulation", icc("accuracy"), max(k for _, k in GRID)))
-    runs = runs_at_hand(analysis, condition)
+    runs = statistics.harmonic_mean([s.runs_harmonic for s in analysis.ranked(condition)])
     own = {"here, scores": sentences.counted(analysis, condition),
            "here, differences": analysis.adjacent(condition)}  # fmt: skip
     rows += [(w, r.icc, runs) for w, found in own.items() for r in found if r.icc is not None]
