@@ -13,8 +13,6 @@ from repeval.companion.ledger.entries import paper
 from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.stats.betabinomial import fit_beta_binomial
-from repeval.stats.comparison import minimum_detectable
-from repeval.stats.components import difference_components
 from repeval.stats.ranking import resampled_scores
 from repeval.stats.resampling import keyed_generator
 
@@ -119,7 +117,7 @@ def pooled_separates(r: Results) -> int:
     return sum(limits[p.model_a][0] > limits[p.model_b][1] for p in r.adjacent)
 
 
-# Limitations and Appendix B
+# Appendix B
 
 
 def minimal(r: Results, name: str) -> np.ndarray:
@@ -132,20 +130,7 @@ claim("vc-ab-minimal-{name}")(
 )
 
 
-def detectable(r: Results) -> list[float]:
-    """Return 2.8 standard errors, the paper's formula, of each model's difference of conditions."""
-    pairs = (
-        r.outcomes.pair((p.model, p.condition_a), (p.model, p.condition_b))
-        for p in r.analysis.condition_pairs
-    )
-    level = r.analysis.settings.level
-    return [minimum_detectable(difference_components(a, b).variance, level) for a, b, _ in pairs]
-
-
-claim("vc-lim-mde")(lambda r: 100 * median(detectable(r)))
-
-
-@claim("vc-lim-beta", "vc-ab-beta-small")
+@claim("vc-ab-beta-small")
 def largest_shape(r: Results) -> float:
     """Match a Beta to every system as the paper does; take the largest alpha or beta."""
     samples = (r.outcomes.system(model, r.condition) for model in r.outcomes.models)
