@@ -116,12 +116,3 @@ def test_one_run_identifies_nothing(tidy):
     rows = sentences.counted(analysis, "default")
     text = say.figures(rows, "within", "between", "design_effect", "ceiling")
     assert "nothing is known about run noise, it needs two runs of a problem" in text
-    assert "cannot be said" in say.pair_allocation(analysis, "default")
-
-
-def test_a_pair_pays_twice_for_a_repetition(default):
-    _, analysis = default
-    ceiling = analysis.summary[analysis.condition].adjacent_ceiling
-    text = say.pair_allocation(analysis, analysis.condition)
-    # Two runs of both cost 2 c_g more; the second pays above R(R+1)/ratio = 2/ratio of these.
-    assert numbers(text) == [round(2 * 2 / (ceiling - 1), 1)]

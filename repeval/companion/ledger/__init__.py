@@ -1,11 +1,5 @@
 """The texts' claims, recomputed: what holds, what differs, and what nobody can check here."""
 
-from repeval.companion.ledger import (  # noqa: F401  (they register their functions)
-    appendix_e,
-    appendix_f,
-    appendix_h,
-    vc,
-)
 from repeval.companion.ledger.entries import Claim, claims
 from repeval.companion.ledger.functions import computed
 from repeval.companion.ledger.page_table import page_html

@@ -128,17 +128,6 @@ def stability(analysis: Analysis, condition: str, other: str | None) -> str:
     )
 
 
-def pair_allocation(analysis: Analysis, condition: str) -> str:
-    """Say from which price of a problem a second run pays where systems are compared."""
-    second = analysis.summary[condition].break_even.difference
-    if second is None:
-        return "From when repetition pays for a comparison cannot be said here."
-    return (
-        "For the median difference of two neighbours a second run of both pays when a problem "
-        f"costs over {sentences.price(second)} runs."
-    )
-
-
 def units(analysis: Analysis) -> str:
     """Name what is drawn anew where new problems are asked about."""
     return "clusters of problems" if analysis.settings.cluster else "problems"

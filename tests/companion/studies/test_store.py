@@ -116,7 +116,7 @@ def test_size_seed_and_data_change_the_key():
 @pytest.mark.parametrize(
     ("edited", "changes"),
     [("stats/exact.py", True), ("companion/studies/store.py", True), ("io/outcomes.py", True),
-     ("report/sentences.py", False), ("companion/plots/costs.py", False), ("cli.py", False)],
+     ("report/sentences.py", False), ("companion/plots/style.py", False), ("cli.py", False)],
 )  # fmt: skip
 def test_an_edit_changes_the_key_where_figures_may_change(edited, changes, tmp_path, monkeypatch):
     home = tmp_path / "repeval"
