@@ -123,13 +123,6 @@ def test_prices_have_two_digits_and_no_false_advice(default):
     assert "Otherwise" not in text
 
 
-def test_without_a_detectable_change_none_is_said(default):
-    analysis = default
-    flat = replace(analysis, pairs=tuple(replace(p, mdd=None) for p in analysis.pairs))
-    assert "four times in five" in say.neighbours(analysis, "Detailed")
-    assert "four times in five" not in say.neighbours(flat, "Detailed")
-
-
 def test_pooling_is_right_for_new_problems_at_one_run(tidy):
     analysis = analyze(drawn(tidy, lambda i: i / 30, runs=1), n_resamples=50)
     assert "right for new problems" in sentences.pooling(analysis, "default")

@@ -109,6 +109,7 @@ def held(outcomes) -> dict[str, bool]:
         "repeated": any(bool((s.runs > 1).any()) for s in samples),
         "once": all(bool((s.runs == 1).all()) for s in samples),
         "two models": len(outcomes.models) > 1,
+        "three models": len(outcomes.models) > 2,
         "two conditions": len(outcomes.conditions) > 1,
     }
 

@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 
 from repeval import analyze, load
-from repeval.companion.ledger import vc, verdicts
+from repeval.companion.ledger import verdicts
 from repeval.companion.ledger.entries import errata, paper
 from repeval.companion.ledger.judge import _judge
 from repeval.companion.ledger.results import Results
@@ -114,13 +114,6 @@ def test_the_smallest_detectable_effect_is_that_of_the_differences(data, found):
     z = oracles.NORMAL.inv_cdf(0.975) + oracles.NORMAL.inv_cdf(0.8)
     effects = 100 * z * spread / math.sqrt(99)
     assert found["vc-lim-mde"].computed == pytest.approx(median(effects))
-
-
-@pytest.mark.parametrize(("narrow", "wide", "worse"), [(2.1, 1.8, 1.8), (2.3, 1.8, 2.3)])
-def test_of_two_factors_the_worse_is_held_against_the_claim(monkeypatch, narrow, wide, worse):
-    monkeypatch.setattr(vc, "too_narrow", lambda r: narrow)
-    monkeypatch.setattr(vc, "too_wide", lambda r: wide)
-    assert vc.misstates(None) == worse
 
 
 def test_other_components_differ(data, found):

@@ -8,7 +8,6 @@ from repeval import analyze, load
 from repeval.companion.ledger import claims, counts, disagreements, legend, table, verdicts
 from repeval.companion.ledger.entries import differing, errata, fitted
 from repeval.companion.ledger.judge import _FUNCTIONS, FORMULA, _find
-from repeval.companion.ledger.results import Results
 from repeval.messages import RepevalError
 
 
@@ -128,22 +127,6 @@ def test_other_components_differ(analysis, outcomes):
     assert by_id["vc-s52-ceiling-median"] == by_id["vc-s52-shift-max"] == "differs"
 
 
-def test_swapped_names_do_not_swap_the_pair(analysis, outcomes):
-    results = Results(analysis, outcomes)
-    lead = _FUNCTIONS["vc-s51-p-gpt41"]
-    pairs = [
-        dataclasses.replace(
-            p, model_a=p.model_b, model_b=p.model_a,
-            two_level=dataclasses.replace(
-                p.two_level, p_greater=1 - p.two_level.p_greater - p.two_level.p_tie
-            ),
-        )
-        for p in analysis.pairs
-    ]  # fmt: skip
-    turned = Results(dataclasses.replace(analysis, pairs=tuple(pairs)), outcomes)
-    assert lead(turned) == pytest.approx(lead(results), abs=1e-12)
-
-
 def test_other_data_are_refused(analysis, outcomes):
     some = outcomes.select(models=outcomes.models[:3])
     with pytest.raises(RepevalError, match="these data hold") as caught:
@@ -193,38 +176,3 @@ def test_verdicts_are_short_and_their_reasons_stand_below_once(found):
     assert legend(of_section(found, "5.1"))[-1].count("these interval widths") == 1
     confirmed = [v for v in found.values() if v.computed is True]
     assert legend(confirmed) == []
-
-
-def test_pairs_and_ranks_of_the_paper_are_those_of_its_two_level_law(analysis, outcomes):
-    """The other laws are made to say the opposite of every pair, and something else of ranks."""
-    told = [True, False, True, True]
-    law = dataclasses.replace
-
-    def turned(pair, resolved):
-        return law(
-            pair, resolved=not resolved, fixed=law(pair.fixed, resolved=not resolved),
-            two_level=law(pair.two_level, resolved=resolved),
-        )  # fmt: skip
-
-    condition = Results(analysis, outcomes).condition
-    pairs = [turned(*both) for both in zip(analysis.adjacent(condition)[:4], told, strict=True)]
-    rows = [row for row in analysis.ranks if row.condition == condition][:3]
-    spans = [(1, 3), (2, 2), (3, 7)]
-    ranks = [
-        law(row, rank_interval=(1, 16), rank_set=(1, 16),
-            two_level=law(row.two_level, rank_interval=span))
-        for row, span in zip(rows, spans, strict=True)
-    ]  # fmt: skip
-    made = Results(law(analysis, pairs=tuple(pairs), ranks=tuple(ranks)), outcomes)
-    says = {key: _FUNCTIONS[f"vc-s51-{key}"](made) for key in (
-        "unresolved", "top-three", "resolved-pairs", "rank-span", "rank-single",
-    )}  # fmt: skip
-    assert says == {
-        "unresolved": [1, 4],
-        "top-three": [1, 2],
-        "resolved-pairs": [
-            f"{p.model_a} > {p.model_b}" for p, yes in zip(pairs, told, strict=True) if yes
-        ],
-        "rank-span": [3, 5],
-        "rank-single": 1,
-    }
