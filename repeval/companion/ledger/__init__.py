@@ -3,7 +3,6 @@
 from repeval.companion.ledger import (  # noqa: F401  (they register their functions)
     appendix_c,
     appendix_e,
-    appendix_f,
     appendix_g,
     appendix_h,
     bs,

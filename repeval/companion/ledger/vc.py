@@ -25,19 +25,6 @@ def ends(values: Any) -> list[Any]:
 AS_DEAR = {"10x": 10, "tenth": 0.1}
 
 
-# Section 5.1: ranks
-
-
-def spans(r: Results) -> list[int]:
-    """Return the positions that each two-level rank interval covers, both ends included."""
-    rows = [row.two_level for row in r.analysis.ranks if row.condition == r.condition]
-    return [hi - lo + 1 for lo, hi in (row.rank_interval for row in rows)]
-
-
-claim("vc-s51-rank-span")(lambda r: ends(span for span in spans(r) if span > 1))
-claim("vc-s51-rank-single")(lambda r: spans(r).count(1))
-
-
 # Section 5.3: what to buy, always from unrounded ratios
 
 

@@ -108,17 +108,6 @@ def conditions(analysis: Analysis) -> str:
     return " ".join(text) or nothing
 
 
-def ranks(analysis: Analysis, condition: str) -> str:
-    """Say how many systems have one rank only, and how many could be first."""
-    sets = [r.rank_set for r in analysis.ranks if r.condition == condition]
-    if not sets:
-        return "There are no ranks here: that takes two systems with problems in common."
-    return (
-        f"Of {len(sets)} models, the data leave {sum(low == 1 for low, _ in sets)} that could be "
-        f"first, and {sum(low == high for low, high in sets)} whose rank is settled."
-    )
-
-
 def stability(analysis: Analysis, condition: str, other: str | None) -> str:
     """Say how far the ceilings move between two conditions."""
     if other is None:
