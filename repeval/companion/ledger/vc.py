@@ -10,7 +10,6 @@ import numpy as np
 from repeval.companion.ledger.functions import claim
 from repeval.companion.ledger.results import Results
 from repeval.stats.allocation import cost_ratio_for, optimal_runs, relative_width
-from repeval.stats.betabinomial import fit_beta_binomial
 from repeval.stats.comparison import minimum_detectable
 from repeval.stats.components import difference_components
 
@@ -68,17 +67,7 @@ def flat_side(r: Results) -> str:
     return "over-repetition" if (over < under).all() else "under-repetition"
 
 
-# Limitations and Appendix B
-
-
-def minimal(r: Results, name: str) -> np.ndarray:
-    """Return a figure of every clean system under the other condition."""
-    return r.values(name, next(c for c in r.outcomes.conditions if c != r.condition))
-
-
-claim("vc-ab-minimal-{name}")(
-    lambda r, name: ends(minimal(r, "ceiling")) if name == "range" else median(minimal(r, name))
-)
+# Limitations
 
 
 def detectable(r: Results) -> list[float]:
@@ -92,11 +81,3 @@ def detectable(r: Results) -> list[float]:
 
 
 claim("vc-lim-mde")(lambda r: 100 * median(detectable(r)))
-
-
-@claim("vc-lim-beta", "vc-ab-beta-small")
-def largest_shape(r: Results) -> float:
-    """Match a Beta to every system as the paper does; take the largest alpha or beta."""
-    samples = (r.outcomes.system(model, r.condition) for model in r.outcomes.models)
-    fits = [fit_beta_binomial(sample, method="paper") for sample in samples]
-    return max(max(fit.alpha, fit.beta) for fit in fits)
