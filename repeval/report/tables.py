@@ -15,7 +15,6 @@ from repeval.report.format import (
     NOT_SHOWN,
     limits,
     no_ceiling,
-    percent,
     points,
     reach,
 )
@@ -125,23 +124,6 @@ def report_card(analysis: Analysis) -> pd.DataFrame:
         }
         for condition in analysis.summary
         for s in analysis.ranked(condition)
-    )
-
-
-def rank_table(analysis: Analysis, condition: str) -> pd.DataFrame:
-    """Return ranks with what the data cannot rule out, best first."""
-    return pd.DataFrame(
-        {
-            "model": r.model,
-            "rank": str(r.rank),
-            "not ruled out": reach(r.rank_set, "-"),
-            "interval": reach(r.rank_interval, "-"),
-            "by two-level law": reach(r.two_level.rank_interval, "-"),
-            "first in": percent(r.p_first),
-            "in top three in": percent(r.p_top3),
-        }
-        for r in analysis.ranks
-        if r.condition == condition
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import repeval
-from repeval.companion.words import sentences as say
+from repeval.companion.plots import words as say
 from repeval.report import sentences
 from repeval.report.analysis import analyze
 

@@ -1,4 +1,4 @@
-"""Sentences that only pages of the book show; each holds for any data."""
+"""Sentences that figures and pages share; each holds for any data."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 
 from repeval.messages import MESSAGES
-from repeval.report import sentences
 from repeval.report.format import NEEDS_RUNS, count, points, spread
-from repeval.stats.pairs.decision import FEWEST
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -60,60 +58,6 @@ def figures(rows: Sequence[System | Pair], *keys: str) -> str:
     return f"Over {who}: {'; '.join(said)}."
 
 
-def neighbours(analysis: Analysis, condition: str) -> str:
-    """Say how many neighbours are told apart, for both questions, and which leads are found."""
-    pairs = analysis.adjacent(condition)
-    if not pairs:
-        return NO_PAIR
-    told = "; ".join(f"on {k}: {v}" for k, v in sentences.apart(analysis, condition).items())
-    found = sentences.detectable(pairs, "lead")
-    return f"Of {count(len(pairs), 'pair')} of neighbours, {told}.{found}"
-
-
-def pooled_test(analysis: Analysis, condition: str) -> str:
-    """Compare the neighbours told apart by the pooled test with those on new problems."""
-    pairs = analysis.adjacent(condition)
-    if not pairs:
-        return NO_PAIR
-    apart = [p.pooled.resolved for p in pairs]
-    if None in apart:
-        return (
-            "The pooled test needs pass or fail, and systems that neither passed nor failed every "
-            "run."
-        )
-    new = [bool(p.resolved) for p in pairs]
-    return (
-        f"The pooled test tells {sum(apart)} of {len(pairs)} apart, the intervals for new problems "
-        f"{sum(new)}; {sum(map(all, zip(apart, new, strict=True)))} by both."
-    )
-
-
-def ranks(analysis: Analysis, condition: str) -> str:
-    """Say how many systems have one rank only, and how many could be first."""
-    sets = [r.rank_set for r in analysis.ranks if r.condition == condition]
-    if not sets:
-        return "There are no ranks here: that takes two systems with problems in common."
-    return (
-        f"Of {len(sets)} models, the data leave {sum(low == 1 for low, _ in sets)} that could be "
-        f"first, and {sum(low == high for low, high in sets)} whose rank is settled."
-    )
-
-
-def problems_needed(analysis: Analysis, condition: str) -> str:
-    """Say how many times the problems would separate the first pair not told apart."""
-    for p in analysis.adjacent(condition):
-        if p.resolved is False and p.difference > 0:
-            half = (p.interval[1] - p.interval[0]) / 2
-            return (
-                f"{p.model_a} and {p.model_b}: the lead is {points(p.difference)} points and half "
-                f"the interval {points(half)}, which takes {p.problems_factor:.1f} times the "
-                f"{p.n_problems} problems."
-            )
-    if any(p.resolved is None for p in analysis.adjacent(condition)):
-        return f"With fewer than {FEWEST} problems there is no verdict on new ones to begin with."
-    return "No pair of neighbours with different scores is left to tell apart here."
-
-
 def stability(analysis: Analysis, condition: str, other: str | None) -> str:
     """Say how far the ceilings move between two conditions."""
     if other is None:
@@ -125,24 +69,6 @@ def stability(analysis: Analysis, condition: str, other: str | None) -> str:
     return (
         f"From {condition} to {other} the ceiling of a model moves by {spread(shifts, '{:.2f}')}, "
         f"most for {shifts.idxmax()}."
-    )
-
-
-def units(analysis: Analysis) -> str:
-    """Name what is drawn anew where new problems are asked about."""
-    return "clusters of problems" if analysis.settings.cluster else "problems"
-
-
-def picture(analysis: Analysis) -> str:
-    """Say by which law the paper's picture of all pairs is drawn."""
-    if analysis.settings.cluster:
-        return (
-            "This is the paper's picture. As problems come in clusters here, Student's t over "
-            "clusters takes the place of its law."
-        )
-    return (
-        "This is the paper's picture, by the paper's law: problems are resampled, then runs "
-        "within them. Where problems were run more than once that counts run noise twice."
     )
 
 
