@@ -19,17 +19,12 @@ from repeval.io.containers import first_attempts
 from repeval.io.files import read
 from repeval.io.formats import FORMATS, READERS
 from repeval.io.keys import KEYS, Policy, Source
-from repeval.io.missing import apply_errors, apply_missing, first_runs
-from repeval.io.nonruns import (
-    cache_flags,
-    drop_cached,
-    drop_replayed,
-    one_attempt,
-    treat_failed_runs,
-)
+from repeval.io.nonruns import cache_flags, drop_cached, one_attempt
 from repeval.io.outcomes import Outcomes
 from repeval.io.parse import constant_labels
 from repeval.io.readers import Found, find, merge
+from repeval.io.runs import frame_of, runs_of
+from repeval.io.settle import settled
 from repeval.io.tables.advice import (
     in_common,
     judges_as_runs,
@@ -215,25 +210,25 @@ def load(
     if not found.reader:
         refuse_silent_labels(rows, texts, parts, data)
         notices += judges_as_runs(parts)
-    rows, texts = drop_replayed(rows, notices), texts.drop(columns=cache_flags(texts))
-    labels = constant_labels(texts.loc[rows.index], rows["problem"])
+    labels = constant_labels(texts.drop(columns=cache_flags(texts)), rows["problem"])
+    between = []
     for column in (c for c in texts if c.lower() in TASK_COLUMNS and c not in labels):
         key = "+".join([column, *parts[0].roles["problem"]])
         text = (
             f"Column {column} names {texts[column].nunique()} tasks that share problem ids: rows "
             f"of one id are taken for one problem. If they are not: --columns problem={key}."
         )
-        notices.append(Notice("several-tasks", text))
+        between.append(Notice("several-tasks", text))
     if pass_at is not None:
-        rows["outcome"] = (rows["outcome"] >= pass_at).astype(float).where(rows["outcome"].notna())
-        notices.append(Notice("pass-threshold", f"Scores of at least {pass_at:g} pass."))
+        between.append(Notice("pass-threshold", f"Scores of at least {pass_at:g} pass."))
     rule = missing or entry.get("missing") or "keep"
     if missing is None and rule != "keep":
         text = f"The data set's own rule for missing runs is used: {rule}."
-        notices.append(Notice("dataset-rule", text))
-    rows = apply_errors(rows, errors, notices)
-    rows = first_runs(treat_failed_runs(rows, failed_runs, notices), notices)
-    whole, rows = rows, apply_missing(rows, rule, notices)
+        between.append(Notice("dataset-rule", text))
+    policy = replace(policy, missing=rule)
+    systems, names = runs_of(rows)
+    done, before = settled(lambda: systems, names, policy, notices, between, frame_of)
+    rows = pd.concat(done.systems.values(), ignore_index=True)
     if not rows["outcome"].notna().any():
         what = f"{tables[0].name}: no row has an outcome; --errors fail makes them failures."
         raise RepevalError("outcome-empty", what)
@@ -252,7 +247,6 @@ def load(
         tuple(entry.get("excluded_systems", ())),
         entry.get("default_condition"),
     )
-    policy = replace(policy, missing=rule)
 
     def built(rows: pd.DataFrame, policy: Policy, **more: Any) -> Outcomes:
         recorded = rows["outcome"].notna()
@@ -261,7 +255,9 @@ def load(
             rows[recorded], labels, source=source, policy=policy, errored=errored, **more
         )
 
-    before = None if rows is whole else built(whole, replace(policy, missing="keep"))
+    if before is not None:
+        whole = pd.concat(before.systems.values(), ignore_index=True)
+        before = built(whole, replace(policy, missing="keep"))
     return built(rows, policy, notices=list(dict.fromkeys(notices)), before=before)
 
 

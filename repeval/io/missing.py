@@ -2,151 +2,209 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from repeval.io.keys import KEYS, in_order
-from repeval.io.planned import lacking_by_system
+from repeval.io.keys import System, in_order
+from repeval.io.planned import lacking
+from repeval.io.runs import Names, Runs
 from repeval.messages import Notice, refused, some
+
+__all__ = [
+    "Errors", "Lacks", "Rule", "errors_of", "errors_text", "lacks_of", "rule_for", "stopped",
+]  # fmt: skip
 
 #: Problems with fewer runs than others that show a rule: of stopping at a pass or a failure, and
 #: of stopping at a difference, which half of all pairs of runs may show by chance (2^-10 < .001).
 FEWEST_SHORT, MORE_SHORT = 5, 10
 
 
-def apply_errors(rows: pd.DataFrame, errors: str, notices: list[Notice]) -> pd.DataFrame:
-    """Apply ``--errors`` to the rows without outcome."""
-    empty = rows["outcome"].isna()
-    if both := int((rows["error"] & ~empty).sum()):
-        text = f"{both:,} rows have an outcome and an error: the outcome counts."
-        notices.append(Notice("score-with-error", text))
-    if not empty.any():
-        return rows
-    models = [f"{model}: {n}" for model, n in rows.loc[empty, "model"].value_counts().items()]
-    left_out, failed = (
-        rows.assign(y=y).groupby(KEYS[:3])["y"].mean().groupby(KEYS[:2]).mean() * 100
-        for y in (rows["outcome"], rows["outcome"].fillna(0.0))
-    )
-    verdict, other, used, unused = (
-        ("missing, not failed (--errors fail counts them as failed)", "if failed", left_out, failed)
+class Errors(NamedTuple):
+    """How many rows of a system have no outcome, and its score, in %, without and with them."""
+
+    empty: int
+    left_out: float
+    failed: float
+
+
+def errors_of(runs: Runs) -> Errors:
+    """Count a system's rows without outcome."""
+    judged, y = runs.judged, np.nan_to_num(runs.y)
+    all_runs, n, total = (
+        np.bincount(problem, weights)
+        for problem, weights in (
+            (runs.problem, None), (runs.problem, judged), (runs.problem, y),
+        )
+    )  # fmt: skip
+    left_out = 100 * (total[n > 0] / n[n > 0]).mean() if judged.any() else np.nan
+    failed = 100 * (total[all_runs > 0] / all_runs[all_runs > 0]).mean()
+    return Errors(int((~judged).sum()), float(left_out), float(failed))
+
+
+def errors_text(found: Mapping[System, Errors], n_rows: int, errors: str) -> Notice:
+    """Say how many of all rows have no outcome, and what ``--errors`` makes of them."""
+    count: Counter[str] = Counter()
+    for (model, _), each in found.items():
+        count[model] += each.empty
+    models = [f"{model}: {n}" for model, n in count.most_common() if n]
+    verdict, other, left_out_first = (
+        ("missing, not failed (--errors fail counts them as failed)", "if failed", True)
         if errors == "missing"
-        else ("counted as failed", "without them", failed, left_out)
+        else ("counted as failed", "without them", False)
     )
     both = [
-        f"{system[0]} {used[system]:.1f} % ({unused[system]:.1f} % {other})"
-        for system in left_out.index[left_out.round(1) > failed.round(1)]
+        f"{system[0]} {one:.1f} % ({two:.1f} % {other})"
+        for system, (_, left_out, failed) in found.items()
+        if round(left_out, 1) > round(failed, 1)
+        for one, two in [(left_out, failed) if left_out_first else (failed, left_out)]
     ]
-    text = f"{empty.sum():,} of {len(rows):,} rows have no outcome ({some(models)}): they are "
+    text = f"{count.total():,} of {n_rows:,} rows have no outcome ({some(models)}): they are "
     scores = f" Scores: {some(both)}." if both else ""
-    notices.append(Notice("errored-rows", f"{text}{verdict}.{scores}"))
-    return rows.fillna({"outcome": 0.0}) if errors == "fail" else rows
+    return Notice("errored-rows", f"{text}{verdict}.{scores}")
 
 
-def apply_missing(rows: pd.DataFrame, rule: str, notices: list[Notice]) -> pd.DataFrame:
-    """Apply ``--missing``.
+class Lacks(NamedTuple):
+    """Runs that each problem lacks: those without a row, rows without outcome, and those judged."""
 
-    A cell (model, condition, problem) is incomplete if it lacks runs that were planned (see
-    `planned.lacking`).
+    absent: np.ndarray
+    unjudged: np.ndarray
+    done: np.ndarray
+
+
+def lacks_of(runs: Runs, n_problems: int) -> Lacks:
+    """Count what a system's problems lack (see `planned.lacking`)."""
+    judged = runs.judged
+    _, run = np.unique(runs.run, return_inverse=True)
+    absent, unjudged = lacking(runs.problem, run, judged, n_problems)
+    return Lacks(absent, unjudged, np.bincount(runs.problem[judged], minlength=n_problems))
+
+
+class Rule(NamedTuple):
+    """What ``--missing`` does.
+
+    `dropped` tells the problems that are left out; `labels` are those of runs, with those that are
+    filled in (`new`, as codes) and those that were there (`old`).
     """
-    if rule == "keep":
-        return rows
-    problems = pd.Index(in_order(rows["problem"]), name="problem")
-    judged = rows["outcome"].notna().to_numpy()
-    counted = dict(lacking_by_system(rows, judged, problems))
-    index = pd.MultiIndex.from_tuples([(*s, p) for s in counted for p in problems], names=KEYS[:3])
-    absent, unjudged = (
-        pd.Series(n, index) for n in np.concatenate(list(counted.values()), axis=1)
-    )  # fmt: skip
-    lacks = absent + unjudged
-    lacks = lacks[lacks > 0]
-    if not len(lacks):
-        return rows
+
+    dropped: np.ndarray
+    labels: tuple[str, ...]
+    old: np.ndarray
+    new: np.ndarray
+
+    def apply(self, runs: Runs, lacks: Lacks) -> Runs:
+        """Apply it to one system."""
+        if not len(self.new):
+            return runs.where(~self.dropped[runs.problem])
+        absent = np.where(self.dropped, 0, lacks.absent)
+        problem = np.repeat(np.arange(len(absent)), absent)
+        at = np.arange(len(problem)) - np.repeat(np.cumsum(absent) - absent, absent)
+        # A row without outcome takes the place of one of its cell's missing runs.
+        return Runs(
+            runs.system, np.r_[runs.problem, problem], np.r_[self.old[runs.run], self.new[at]],
+            np.r_[np.nan_to_num(runs.y), np.zeros(len(problem))],
+        )  # fmt: skip
+
+
+def rule_for(
+    rule: str,
+    lacks: Mapping[System, Lacks],
+    names: Names,
+    there: np.ndarray,
+    notices: list[Notice],
+) -> Rule | None:
+    """Return what ``--missing`` does to these data, None if nothing.
+
+    Parameters
+    ----------
+    lacks
+        What every system's problems lack.
+    there
+        Which problems some system still has.
+    """
+    short = {s: np.where(there, x.absent + x.unjudged, 0) for s, x in lacks.items()}
+    total = sum(int(n.sum()) for n in short.values())
+    if rule == "keep" or not total:
+        return None
     if rule == "error":
-        done = rows[judged].groupby(KEYS[:3]).size().reindex(lacks.index, fill_value=0)
         shown = [
-            f"{model!r}, {condition}, problem {problem!r} lacks {n} of {n + k}"
-            for ((model, condition, problem), n), k in zip(lacks.items(), done, strict=True)
-        ]
-        what = f"{lacks.sum():,} runs are missing: {some(shown, sep='; ')}."
-        raise refused("missing-refused", what)
-    if rule == "drop-problem":
-        dropped = in_order(lacks.index.get_level_values("problem"))
-        share = f"{len(dropped)} of {rows['problem'].nunique()} problems"
-        if rows["problem"].nunique() - len(dropped) < 2:
-            what = f"--missing drop-problem leaves out {share}, because some system lacks runs of"
-            raise refused("nothing-complete", f"{what} {some(dropped, 5)}.")
-        text = f"Left out because a system lacks runs of them: {share} ({some(dropped, 5)})."
-        notices.append(Notice("dropped-problems", text))
-        return rows[~rows["problem"].isin(dropped)]
-    notices.append(Notice("filled-runs", f"{lacks.sum():,} missing runs are counted as failed."))
-    # A row without outcome takes the place of one of its cell's missing runs.
-    filled = absent.index.repeat(absent).to_frame(index=False)
-    filled["run"] = [f"missing-{k + 1}" for n in absent for k in range(n)]
-    return pd.concat([rows, filled], ignore_index=True).fillna({"outcome": 0.0})
+            f"{model!r}, {condition}, problem {names.problems[i]!r} lacks {n[i]} of "
+            f"{n[i] + lacks[model, condition].done[i]}"
+            for (model, condition), n in short.items() for i in np.flatnonzero(n)
+        ]  # fmt: skip
+        raise refused("missing-refused", f"{total:,} runs are missing: {some(shown, sep='; ')}.")
+    if rule == "fail":
+        notices.append(Notice("filled-runs", f"{total:,} missing runs are counted as failed."))
+        most = max(int(x.absent[there].max()) for x in lacks.values())
+        filled = [f"missing-{k + 1}" for k in range(max(most, 1))]
+        labels = in_order([*names.runs, *filled])
+        place = {label: code for code, label in enumerate(labels)}
+        old, new = (np.array([place[x] for x in some_of]) for some_of in (names.runs, filled))
+        return Rule(~there, labels, old, new)
+    dropped = np.any([n > 0 for n in short.values()], axis=0)
+    out = [names.problems[i] for i in np.flatnonzero(dropped)]
+    share = f"{len(out)} of {there.sum()} problems"
+    if there.sum() - len(out) < 2:
+        what = f"--missing drop-problem leaves out {share}, because some system lacks runs of"
+        raise refused("nothing-complete", f"{what} {some(out, 5)}.")
+    text = f"Left out because a system lacks runs of them: {share} ({some(out, 5)})."
+    notices.append(Notice("dropped-problems", text))
+    return Rule(dropped, names.runs, np.arange(len(names.runs)), np.arange(0))
 
 
-def first_runs(rows: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
-    """Keep first runs only where outcomes decided whether a problem ran again.
+def stopped(runs: Runs) -> tuple[str, np.ndarray] | None:
+    """Return what a system's runs were stopped by, and which are first runs; None if by nothing.
 
-    Whatever decided about the second run, the first one is unbiased.
+    Whatever decided about the second run, the first one is unbiased. A first run is the first that
+    was judged.
     """
-    reasons: dict[str, list[str]] = defaultdict(list)
-    later = np.zeros(len(rows), dtype=bool)
-    problem = pd.factorize(rows["problem"])[0]
-    place = pd.Index(in_order(rows["run"].unique())).get_indexer(rows["run"])
-    for (model, condition), at in rows.groupby(KEYS[:2], sort=False).indices.items():
-        sizes = np.bincount(problem[at])
-        if np.ptp(sizes[sizes > 0]) == 0:
-            continue
-        frame = rows.iloc[at].assign(place=place[at], at=at).sort_values("place", kind="stable")
-        if not (reason := _stopping(frame)):
-            continue
-        reasons[reason].append(model if condition == "default" else f"{model} / {condition}")
-        # A first run is the first that was judged.
-        frame = frame.assign(unjudged=frame["outcome"].isna()).sort_values(
-            "unjudged", kind="stable"
-        )
-        later[frame["at"][frame.duplicated("problem")]] = True
-    for reason, systems in reasons.items():
-        text = (
-            f"For {some(systems)} runs of a problem went on {reason}, which biases what is said "
-            "about runs. Scores are from first runs only, and run noise is not identified."
-        )
-        notices.append(Notice("adaptive-stopping", text))
-    return rows[~later]
+    problem = np.unique(runs.problem, return_inverse=True)[1]
+    sizes = np.bincount(problem)
+    if np.ptp(sizes) == 0 or not (reason := _stopping(runs, problem, sizes)):
+        return None
+    order = np.lexsort((runs.run, ~runs.judged, problem))
+    first = np.zeros(len(runs), dtype=bool)
+    first[order[np.cumsum(sizes) - sizes]] = True
+    return reason, first
 
 
-def _stopping(frame: pd.DataFrame) -> str:
+def _stopping(runs: Runs, problem: np.ndarray, sizes: np.ndarray) -> str:
     """Return what a system's runs, in order, were stopped by; "" if by nothing that shows.
 
     In none of these may a problem lack a label before its last one: numbers of runs that chance
     made unequal leave such gaps.
     """
-    sizes = frame.groupby("problem").size()
-    done = frame[frame["outcome"].notna()]
-    short = sizes.reindex(done["problem"].unique()) < sizes.max()
-    if sizes.max() == 1 or short.sum() < FEWEST_SHORT or not done["outcome"].isin([0, 1]).all():
+    order = np.lexsort((runs.run, problem))
+    order = order[runs.judged[order]]
+    done, y = problem[order], runs.y[order]
+    n = np.bincount(done, minlength=len(sizes))
+    short, some_judged = sizes < sizes.max(), n > 0
+    if sizes.max() == 1 or (short & some_judged).sum() < FEWEST_SHORT or not np.isin(y, (0, 1)).all():
         return ""
-    if frame["run"].duplicated().any():
-        places = frame["place"].rank(method="dense").groupby(frame["problem"])
-        if (places.max() > sizes).any():
+    labels, place = np.unique(runs.run, return_inverse=True)
+    if len(labels) < len(runs):
+        last_place = np.zeros(len(sizes), dtype=int)
+        np.maximum.at(last_place, problem, place + 1)
+        if (last_place > sizes).any():
             return ""
-    y = done.groupby("problem")["outcome"]
-    n, passes, first, last = (x.reindex(short.index) for x in (
-        y.size(), y.sum(), y.first(), y.last()))  # fmt: skip
+    ends = np.cumsum(n)
+    at = [(ends - n)[some_judged], ends[some_judged] - 1]
+    first, last = (y[i] for i in at)
+    passes = np.bincount(done, y, len(sizes))[some_judged]
+    n, sizes, short = n[some_judged], sizes[some_judged], short[some_judged]
     for one, hits, words in ((1, passes, "until one passed"), (0, n - passes, "until one failed")):
-        stopped = (hits == 1) & (last == one)
-        if (stopped[short]).all() and (stopped | (hits == 0))[~short].all():
+        stop = (hits == 1) & (last == one)
+        if stop[short].all() and (stop | (hits == 0))[~short].all():
             return words
+    if short.sum() < MORE_SHORT:
+        return ""
     same = (passes == 0) | (passes == n)
     # All runs but the last agree, and it differs from them.
     turned = (first != last) & (np.where(last == 1, passes, n - passes) == 1)
-    if short.sum() < MORE_SHORT:
-        return ""
     if turned[short].all() and (turned | same)[~short].all():
         return "until one differed"
-    if same.all() and sizes[short.index][short].nunique() > 2:
+    if same.all() and len(np.unique(sizes[short])) > 2:
         return "only while they agreed (no problem has runs that differ)"
     return ""
