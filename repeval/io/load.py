@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
 
-from repeval.io import frames, large, registry
+from repeval.io import frames, registry
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import Columns, parse_columns
 from repeval.io.containers import first_attempts
-from repeval.io.files import read
+from repeval.io.engines.size import is_large
+from repeval.io.files import Table, read
 from repeval.io.formats import FORMATS, READERS
 from repeval.io.keys import KEYS, Policy, Source
 from repeval.io.nonruns import cache_flags, drop_cached, one_attempt
@@ -24,7 +26,7 @@ from repeval.io.outcomes import Outcomes
 from repeval.io.parse import constant_labels
 from repeval.io.readers import Found, find, merge
 from repeval.io.runs import frame_of, runs_of
-from repeval.io.settle import settled
+from repeval.io.settle import check_enough, settled, several_tasks
 from repeval.io.tables.advice import (
     in_common,
     judges_as_runs,
@@ -139,8 +141,14 @@ def load(
     for option, text in {"scorer": scorer, "name": name, "names": names}.items():
         if not isinstance(text, str | None):
             raise RepevalError("bad-option", f"{option} must be text, not {text!r}.")
-    scale = _checked_scale(scale)
+    policy = Policy(
+        tuple(sorted(mapping.items())), missing, errors, scorer, pass_at, format,
+        _checked_scale(scale), retries, failed_runs, wide, names,
+    )  # fmt: skip
     registered = registry.default_dataset() if paths is None else None
+    notices: list[Notice] = []
+    if not wide and (large := _large_frame(paths, policy, name, notices)):
+        return large
     frame = frames.table_of(paths)
     if frame and format:
         raise RepevalError("bad-option", f"--format {format} is for files: a frame needs none.")
@@ -150,50 +158,95 @@ def load(
         found = find(registry.dataset_path(registered) if registered else paths, format)
     if scorer is not None and not found.reader:
         raise refused("scorer-not-used", f"--scorer {scorer} is for logs with several scorers.")
-    if not found.reader and any(large.is_large(path, format) for path, _ in found.files):
-        if wide or names:
-            raise refused(
-                "large-table", "Large tables are read as they are: no --wide, no --names."
-            )
-        policy = Policy(
-            tuple(sorted(mapping.items())), missing or "keep", errors, format=format, scale=scale,
-            retries=retries, failed_runs=failed_runs,
-        )  # fmt: skip
-        return _streamed(found.files, policy, pass_at, name)
-    notices: list[Notice] = []
     if found.reader:
         if wide or names:
             raise refused("not-wide", "--wide and --names are for tables, not for logs.")
         tables = merge.tables(found, scorer, notices, retries)
     else:
-        tables = [frame] if frame else [read(path, model, format) for path, model in found.files]
-        notices += [notice for table in tables for notice in table.notices]
-        for table in tables:
-            notices += first_attempts(table.columns, mapping, table.name)
         if found.skipped:
             aside = f"{len(found.skipped)} ({some(path.name for path in found.skipped)})"
             notices.append(Notice("files-skipped", f"Left aside as no tables: {aside}."))
+        if not wide and (large := _large_files(found.files, policy, name, notices)):
+            return large
+        tables = [frame] if frame else [read(path, model, format) for path, model in found.files]
+    return _held(tables, found, policy, name, notices, registered)
+
+
+def _large_files(
+    files: Sequence[tuple[Path, str | None]], policy: Policy, name: str | None,
+    notices: list[Notice],
+) -> Outcomes | None:  # fmt: skip
+    """Read files that are too large to hold; None for others, and for unusual layouts."""
+    if not is_large(files, policy.format):
+        return None
+    from repeval.io.engines import large, parts
+
+    with parts.opened(files, policy.format) as found:
+        return _reduced(large, found, files, policy, name, notices)
+
+
+def _large_frame(
+    data: object, policy: Policy, name: str | None, notices: list[Notice]
+) -> Outcomes | None:
+    """Read a frame that is too large to hold; None for others."""
+    if not frames.may_be_frame(data):
+        return None
+    from repeval.io.engines import large, parts
+
+    part = parts.frame_part(data)
+    return part and _reduced(large, [part], [], policy, name, notices)
+
+
+def _reduced(
+    large: ModuleType, found: Sequence[Any], files: Sequence[tuple[Path, str | None]],
+    policy: Policy, name: str | None, notices: list[Notice],
+) -> Outcomes | None:  # fmt: skip
+    paths, said = [path for path, _ in files], list(notices)
+    doors = large.Doors(
+        lambda tables, notices: _arranged(tables, paths, policy, notices),
+        lambda tables: _held(tables, Found(None, list(files), [], []), policy, name, []),
+    )
+    policy = replace(policy, missing=policy.missing or "keep")
+    return large.read_large(found, policy, name, doors, said)
+
+
+def _arranged(
+    tables: Sequence[Table], paths: Sequence[Path], policy: Policy, notices: list[Notice]
+) -> list[Read]:
+    """Bring tables into one row a run, and give them what the names of their files tell."""
+    mapping = dict(policy.columns)
+    reads = [arranged(Read(table, mapping), policy.wide, notices) for table in tables]
+    return named(reads, paths, policy.names, notices) if paths else reads
+
+
+def _held(
+    tables: list[Table], found: Found, policy: Policy, name: str | None, notices: list[Notice],
+    registered: dict[str, Any] | None = None,
+) -> Outcomes:  # fmt: skip
+    """Read tables that are held in memory."""
+    mapping, scale = dict(policy.columns), policy.scale
+    if not found.reader:
+        begun = [notice for table in tables for notice in table.notices]
+        for table in tables:
+            begun += first_attempts(table.columns, mapping, table.name)
+        notices[:0] = begun
     sums = sorted(table.sha256 for table in tables)
     sha256 = sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
     if registered:
         registry.check(registered, sha256)
         mapping = mapping or registry.fitting_columns(registered, tables[0].columns)
+        policy = replace(policy, columns=tuple(sorted(mapping.items())))
     entry = registered or registry.by_sha256(sha256) or {}
     reads = [Read(table, mapping) for table in tables]
     if not found.reader:
-        reads = [arranged(read, wide, notices) for read in reads]
-        if not frame:
-            reads = named(reads, [path for path, _ in found.files], names, notices)
-    policy = Policy(
-        tuple(sorted(mapping.items())), missing or "keep", errors, scorer, pass_at, format, scale,
-        retries, failed_runs, wide, names,
-    )  # fmt: skip
+        reads = _arranged(tables, [path for path, _ in found.files], policy, notices)
     if any(read.counts for read in reads):
-        if pass_at is not None or missing not in (None, "keep"):
+        if policy.pass_at is not None or policy.missing not in (None, "keep"):
             what = "A table of counts is read as it is: no --pass-at, no --missing."
             raise refused("counts-only", what)
         n_rows = sum(len(table.rows) for table in tables)
         source = Source(name or some(dict.fromkeys(t.name for t in tables)), sha256, n_rows=n_rows)
+        policy = replace(policy, missing="keep")
         return counted(reads, notices, source=source, policy=policy)
     tables = [read.table for read in reads]
     # What layouts and names say of columns was not typed.
@@ -201,42 +254,32 @@ def load(
     parts = parts_of(tables, mapping, notices, scale, fixed)
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
     texts = pd.concat([part.labels for part in parts], ignore_index=True)
+    labels = constant_labels(texts.drop(columns=cache_flags(texts)), rows["problem"])
+    between = [
+        several_tasks(column, texts[column].nunique(), parts[0].roles["problem"])
+        for column in texts if column.lower() in TASK_COLUMNS and column not in labels
+    ]  # fmt: skip
     rows = drop_cached(rows, texts, notices)
     if len(set(sums)) == len(sums):  # A file that is given twice is no retry.
-        rows = one_attempt(rows, retries, notices)
+        rows = one_attempt(rows, policy.retries, notices)
     texts = texts.loc[rows.index]
     data = Data(tables, mapping, scale, in_common(fixed))
     refuse_duplicates(rows, texts, parts, data)
     if not found.reader:
         refuse_silent_labels(rows, texts, parts, data)
         notices += judges_as_runs(parts)
-    labels = constant_labels(texts.drop(columns=cache_flags(texts)), rows["problem"])
-    between = []
-    for column in (c for c in texts if c.lower() in TASK_COLUMNS and c not in labels):
-        key = "+".join([column, *parts[0].roles["problem"]])
-        text = (
-            f"Column {column} names {texts[column].nunique()} tasks that share problem ids: rows "
-            f"of one id are taken for one problem. If they are not: --columns problem={key}."
-        )
-        between.append(Notice("several-tasks", text))
-    if pass_at is not None:
-        between.append(Notice("pass-threshold", f"Scores of at least {pass_at:g} pass."))
-    rule = missing or entry.get("missing") or "keep"
-    if missing is None and rule != "keep":
+    if policy.pass_at is not None:
+        between.append(Notice("pass-threshold", f"Scores of at least {policy.pass_at:g} pass."))
+    rule = policy.missing or entry.get("missing") or "keep"
+    if policy.missing is None and rule != "keep":
         text = f"The data set's own rule for missing runs is used: {rule}."
         between.append(Notice("dataset-rule", text))
     policy = replace(policy, missing=rule)
-    systems, names = runs_of(rows)
-    done, before = settled(lambda: systems, names, policy, notices, between, frame_of)
+    systems, codes = runs_of(rows)
+    done, before = settled(lambda: systems, codes, policy, notices, between, frame_of)
     rows = pd.concat(done.systems.values(), ignore_index=True)
-    if not rows["outcome"].notna().any():
-        what = f"{tables[0].name}: no row has an outcome; --errors fail makes them failures."
-        raise RepevalError("outcome-empty", what)
-    if rows["problem"].nunique() < 2:
-        what = f"{tables[0].name}: there is only one problem ({rows['problem'].iloc[0]!r})."
-        raise refused(
-            "one-problem", f"{what} Are ids in another column (--columns problem=COLUMN)?"
-        )
+    any_judged = bool(rows["outcome"].notna().any())
+    check_enough(tables[0].name, any_judged, rows["problem"].unique())
     if not name and entry.get("basis", "user") != "user":
         name = entry["name"]
     source = Source(
@@ -251,7 +294,7 @@ def load(
     def built(rows: pd.DataFrame, policy: Policy, **more: Any) -> Outcomes:
         recorded = rows["outcome"].notna()
         errored = rows.loc[~recorded, KEYS]
-        return Outcomes.from_frame(
+        return Outcomes._from_frame(
             rows[recorded], labels, source=source, policy=policy, errored=errored, **more
         )
 
@@ -259,26 +302,6 @@ def load(
         whole = pd.concat(before.systems.values(), ignore_index=True)
         before = built(whole, replace(policy, missing="keep"))
     return built(rows, policy, notices=list(dict.fromkeys(notices)), before=before)
-
-
-def _streamed(
-    files: list[tuple[Path, str | None]], policy: Policy, pass_at: float | None, name: str | None
-) -> Outcomes:
-    """Read a table too large to hold as counts."""
-    chosen = pass_at, policy.scale, policy.retries, policy.failed_runs
-    if len(files) > 1 or any(chosen) or policy.missing != "keep":
-        what = (
-            "Large tables are read one at a time, as they are: no --pass-at, --missing, --scale, "
-        )
-        what += "--retries or --failed-runs."
-        raise refused("large-table", what)
-    (path, model), notices = files[0], []
-    counted = large.count(path, model, policy.format, dict(policy.columns), notices)
-    source = Source(name or path.name, counted.sha256, n_rows=counted.n_rows)
-    return Outcomes.from_cells(
-        counted.problems, counted.cells, source=source, policy=policy, notices=notices,
-        lacking=counted.lacking,
-    )  # fmt: skip
 
 
 def _check_options(chosen: dict[str, str | None], pass_at: float | None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from repeval.io.keys import System, in_order
 from repeval.io.planned import lacking
-from repeval.io.runs import Names, Runs
+from repeval.io.runs import Names, Runs, dense
 from repeval.messages import Notice, refused, some
 
 __all__ = [
@@ -77,8 +77,7 @@ class Lacks(NamedTuple):
 def lacks_of(runs: Runs, n_problems: int) -> Lacks:
     """Count what a system's problems lack (see `planned.lacking`)."""
     judged = runs.judged
-    _, run = np.unique(runs.run, return_inverse=True)
-    absent, unjudged = lacking(runs.problem, run, judged, n_problems)
+    absent, unjudged = lacking(runs.problem, dense(runs.run)[1], judged, n_problems)
     return Lacks(absent, unjudged, np.bincount(runs.problem[judged], minlength=n_problems))
 
 
@@ -160,7 +159,7 @@ def stopped(runs: Runs) -> tuple[str, np.ndarray] | None:
     Whatever decided about the second run, the first one is unbiased. A first run is the first that
     was judged.
     """
-    problem = np.unique(runs.problem, return_inverse=True)[1]
+    _, problem = dense(runs.problem)
     sizes = np.bincount(problem)
     if np.ptp(sizes) == 0 or not (reason := _stopping(runs, problem, sizes)):
         return None
@@ -181,9 +180,13 @@ def _stopping(runs: Runs, problem: np.ndarray, sizes: np.ndarray) -> str:
     done, y = problem[order], runs.y[order]
     n = np.bincount(done, minlength=len(sizes))
     short, some_judged = sizes < sizes.max(), n > 0
-    if sizes.max() == 1 or (short & some_judged).sum() < FEWEST_SHORT or not np.isin(y, (0, 1)).all():
+    if (
+        sizes.max() == 1
+        or (short & some_judged).sum() < FEWEST_SHORT
+        or not np.isin(y, (0, 1)).all()
+    ):
         return ""
-    labels, place = np.unique(runs.run, return_inverse=True)
+    labels, place = dense(runs.run)
     if len(labels) < len(runs):
         last_place = np.zeros(len(sizes), dtype=int)
         np.maximum.at(last_place, problem, place + 1)

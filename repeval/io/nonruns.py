@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from repeval.io.keys import KEYS
-from repeval.io.runs import Names, Runs
+from repeval.io.runs import Names, Runs, dense
 from repeval.messages import Notice, some
 
 __all__ = [
-    "cache_flags", "cached_text", "drop_cached", "failed_throughout", "hits", "one_attempt",
-    "replayed", "retries_text",
+    "CACHED", "cache_flags", "cached_text", "drop_cached", "failed_throughout", "hits",
+    "one_attempt", "replayed", "retries_text",
 ]  # fmt: skip
 
 CACHED = {"cached", "from_cache", "is_cached", "cache_hit"}
@@ -103,8 +103,9 @@ def replayed(runs: Runs, names: Names) -> tuple[str, np.ndarray] | None:
     replays. Where runs never differ nothing can be told, and nothing is left out.
     """
     seen = runs.where(runs.judged)
-    labels, run = np.unique(seen.run, return_inverse=True)
-    problems, problem = np.unique(seen.problem, return_inverse=True)
+    if not len(seen):
+        return None
+    (labels, run), (problems, problem) = dense(seen.run), dense(seen.problem)
     if len(labels) < 3 or len(seen) < 0.5 * len(labels) * len(problems):
         return None
     table = np.full((len(problems), len(labels)), np.nan)
@@ -186,7 +187,7 @@ def failed_throughout(runs: Runs, names: Names) -> tuple[str, np.ndarray] | None
     1 - k/(n + 1) if runs are exchangeable: only labels whose failing throughout is rarer than
     `POINTED_AT` are meant.
     """
-    (labels, run), cell = np.unique(runs.run, return_inverse=True), _dense(runs.problem)
+    (labels, run), (_, cell) = dense(runs.run), dense(runs.problem)
     judged, passed = runs.judged, runs.y > 0
     failed = judged & (np.bincount(run[passed], minlength=len(labels))[run] == 0)
     if not failed.any():
@@ -208,10 +209,6 @@ def failed_throughout(runs: Runs, names: Names) -> tuple[str, np.ndarray] | None
         f"{without:.1f} % without"
     )
     return text, dead
-
-
-def _dense(codes: np.ndarray) -> np.ndarray:
-    return np.unique(codes, return_inverse=True)[1]
 
 
 def _score(cell: np.ndarray, y: np.ndarray) -> float:

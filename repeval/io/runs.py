@@ -10,7 +10,7 @@ import pandas as pd
 
 from repeval.io.keys import KEYS, System, in_order
 
-__all__ = ["Names", "Runs", "frame_of", "runs_of"]
+__all__ = ["Names", "Runs", "dense", "frame_of", "runs_of"]
 
 
 class Names(NamedTuple):
@@ -61,6 +61,12 @@ class Runs:
     def scored(self, y: np.ndarray) -> Runs:
         """Return the rows with other outcomes."""
         return Runs(self.system, self.problem, self.run, y, self.disputed)
+
+
+def dense(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different codes, and each code's position among them."""
+    there = np.bincount(codes) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
 
 
 def runs_of(rows: pd.DataFrame) -> tuple[list[Runs], Names]:

@@ -20,9 +20,9 @@ from repeval.io.missing import (
 )
 from repeval.io.nonruns import failed_throughout, replayed
 from repeval.io.runs import Names, Runs
-from repeval.messages import Notice, some
+from repeval.messages import Notice, RepevalError, refused, some
 
-__all__ = ["Settled", "settled"]
+__all__ = ["Settled", "check_enough", "settled", "several_tasks"]
 
 T = TypeVar("T")
 
@@ -74,9 +74,7 @@ def settled(
     return _gathered(after, Names(names.problems, rule.labels), use), found
 
 
-def _gathered(
-    systems: Iterable[Runs], names: Names, use: Callable[[Runs, Names], T]
-) -> Settled[T]:
+def _gathered(systems: Iterable[Runs], names: Names, use: Callable[[Runs, Names], T]) -> Settled[T]:
     kept, lacks, there = {}, {}, np.zeros(len(names.problems), dtype=bool)
     for runs in systems:
         if len(runs):
@@ -150,3 +148,24 @@ class _Said:
                 "said about runs. Scores are from first runs only, and run noise is not identified."
             )
             yield Notice("adaptive-stopping", text)
+
+
+def several_tasks(column: str, n: int, problem: Sequence[str]) -> Notice:
+    """Say that a column names tasks whose problems share ids; `problem` are their columns."""
+    text = (
+        f"Column {column} names {n} tasks that share problem ids: rows of one id are taken for one "
+        f"problem. If they are not: --columns problem={'+'.join([column, *problem])}."
+    )
+    return Notice("several-tasks", text)
+
+
+def check_enough(name: str, any_judged: bool, problems: Sequence[str]) -> None:
+    """Refuse data without outcomes, or of one problem."""
+    if not any_judged:
+        what = f"{name}: no row has an outcome; --errors fail makes them failures."
+        raise RepevalError("outcome-empty", what)
+    if len(problems) < 2:
+        what = f"{name}: there is only one problem ({problems[0]!r})."
+        raise refused(
+            "one-problem", f"{what} Are ids in another column (--columns problem=COLUMN)?"
+        )

@@ -88,7 +88,7 @@ def test_systems_without_common_labels_are_left_open(results):
     frame = results.outcomes.frame.copy()
     own = (frame["model"] == "Qwen-Max") & (frame["problem"] == frame["problem"].iloc[0])
     frame.loc[own, "run"] = "x" + frame.loc[own, "run"]
-    outcomes = Outcomes.from_frame(frame, results.outcomes.labels, source=results.outcomes.source)
+    outcomes = Outcomes._from_frame(frame, results.outcomes.labels, source=results.outcomes.source)
     by_id = {v.claim.id: v for v in verdicts(results.analysis, outcomes, "Appendix G")}
     assert by_id["vc-ag-q-detailed"].verdict == "not checkable"
     assert "Qwen-Max" in by_id["vc-ag-q-detailed"].reason

@@ -108,7 +108,7 @@ def test_the_papers_matching_fails_first():
         ],
         columns=["model", "condition", "problem", "run", "outcome"],
     )
-    outcomes = Outcomes.from_frame(frame)
+    outcomes = Outcomes._from_frame(frame)
     cells = systems.cells(repeval.analyze(outcomes, n_resamples=100), outcomes)
     assert cells["alpha_paper"].isna().item()
     assert cells["alpha"].item() + cells["beta"].item() == pytest.approx(0.002 / 0.2525, rel=0.01)

@@ -1,0 +1,46 @@
+"""Which tables are too large to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from repeval.io.files import kind_of
+from repeval.io.formats import FORMATS
+from repeval.messages import refused
+
+__all__ = ["is_large"]
+
+#: Larger tables are reduced by an engine: bytes of text, all parts together, and rows.
+MANY_BYTES, MANY_ROWS = 64 * 2**20, 2 * 10**6
+#: What is held all the same where no engine is installed.
+MOST_BYTES = 2**30
+
+
+def is_large(files: Sequence[tuple[Path, str | None]], format: str | None) -> bool:
+    """Tell whether tables should be reduced by an engine: large, and of kinds that it reads."""
+    size = n_rows = 0
+    for path, _ in files:
+        kind = FORMATS[format] if format else kind_of(path)
+        if kind in ("csv", "jsonl"):
+            packed = path.name.lower().endswith(".gz")
+            size += path.stat().st_size * (8 if packed else 1)
+        elif kind == "parquet" and not path.name.lower().endswith(".gz"):
+            try:
+                import pyarrow.parquet as pq
+
+                n_rows += pq.read_metadata(path).num_rows
+            except (ImportError, OSError, ValueError):
+                return False
+        else:
+            return False
+    if size <= MANY_BYTES and n_rows <= MANY_ROWS:
+        return False
+    try:
+        import duckdb  # noqa: F401
+    except ImportError:
+        if size > MOST_BYTES or n_rows > MOST_BYTES / MANY_BYTES * MANY_ROWS:
+            what = f"{files[0][0].name}: so large a table is read by DuckDB, which is not installed"
+            raise refused("needs-fast", f"{what}.") from None
+        return False
+    return True
