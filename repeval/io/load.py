@@ -51,6 +51,9 @@ CHOICES = {
     "wide": (None, *WIDE),
 }
 
+#: An engine may fail with anything: what it cannot read is read as a small table, or refused so.
+GIVE_UP: tuple[type[Exception], ...] = (Exception,)
+
 
 def load(
     paths: str | Path | Iterable[str | Path] | Any | None = None,
@@ -181,8 +184,13 @@ def _large_files(
         return None
     from repeval.io.engines import large, parts
 
-    with parts.opened(files, policy.format) as found:
-        return _reduced(large, found, files, policy, name, notices)
+    try:
+        with parts.opened(files, policy.format) as found:
+            return _reduced(large, found, files, policy, name, notices)
+    except RepevalError:
+        raise
+    except GIVE_UP:
+        return None
 
 
 def _large_frame(
@@ -194,7 +202,12 @@ def _large_frame(
     from repeval.io.engines import large, parts
 
     part = parts.frame_part(data)
-    return part and _reduced(large, [part], [], policy, name, notices)
+    try:
+        return part and _reduced(large, [part], [], policy, name, notices)
+    except RepevalError:
+        raise
+    except GIVE_UP:
+        return None
 
 
 def _reduced(

@@ -162,7 +162,7 @@ class Group:
         size = max([len(at) for _, at, _ in joint] + [len(self.run_texts)])
         size += self.n_rows > size
         weights = np.zeros(size, dtype=int)
-        columns: dict[str, list] = {c: [None] * size for c in self.part.columns}
+        columns: dict[str, list] = dict.fromkeys(self.part.columns, self.part.values([None]) * size)
         of = {}
         for names, at, inverse in joint:
             for name in names:

@@ -161,7 +161,7 @@ class _Reader:
         check_enough(first, any_judged, names[after.problems])
         n_rows = sum(group.n_rows for group in self.groups)
         roots = some(dict.fromkeys(part.name for part in self.parts))
-        source = Source(name or roots, self._sha256(), n_rows=n_rows)
+        source = Source(name or roots, self._sha256(whole), n_rows=n_rows)
 
         def built(done: Any, rule: str, **more: Any) -> Outcomes:
             place = np.cumsum(done.problems) - 1
@@ -187,7 +187,10 @@ class _Reader:
         rule = policy.missing
         return built(after, rule, notices=said, before=earlier, rows=lambda: rows(rule))
 
-    def _sha256(self) -> str:
+    def _sha256(self, whole: Whole) -> str:
+        """Return the sum of the files' bytes; of a frame, that of what it was reduced to."""
+        if not all(part.sha256 for part in self.parts):
+            return whole.sha256()
         sums = sorted(part.sha256 for part in self.parts)
         return sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -50,6 +51,14 @@ class Whole:
         """Return the model and the condition of a system's code."""
         model, condition = divmod(system, len(self.conditions))
         return self.models[model], self.conditions[condition]
+
+    def sha256(self) -> str:
+        """Return a sum that no order of rows changes."""
+        order = np.lexsort((self.y, self.chunk, self.problem, self.system))
+        found = hashlib.sha256(repr((self.models, self.conditions, *self.names)).encode())
+        for values in (self.system, self.problem, self.chunk, self.mask, self.y):
+            found.update(np.ascontiguousarray(values[order]).tobytes())
+        return found.hexdigest()
 
     def repeated(self, most: int) -> list[tuple[int, int]]:
         """Return systems and problems of which a run occurs twice, the first few."""

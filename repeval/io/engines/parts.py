@@ -188,6 +188,8 @@ def _part(
 ) -> Part:
     import narwhals.stable.v2 as nw
 
+    if set("*?[") & set(str(path)):
+        raise ValueError("a pattern of several names for DuckDB")
     kind = FORMATS[format] if format else kind_of(path)
     read = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind]
     columns, relation = read(engine, path)
@@ -206,12 +208,12 @@ def _csv(engine: duckdb.DuckDBPyConnection, path: Path) -> tuple[tuple[str, ...]
     columns = tuple(name.strip() for name in header)
     if len(set(columns)) < len(columns):
         raise ValueError("a column twice")
-    names = [f"c{i}" for i in range(len(columns))]
-    return columns, engine.read_csv(
-        str(path), header=False, skiprows=lines, names=names, all_varchar=True,
-        auto_detect=False, dtype=dict.fromkeys(names, "VARCHAR"), delimiter=csv_separator(path),
-        quotechar='"', escapechar='"',
-    )  # fmt: skip
+    types = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(columns)))
+    return columns, engine.sql(
+        f"select * from read_csv({_text(path)}, columns = {{{types}}}, auto_detect = false, "
+        f"header = false, skip = {lines}, delim = {_text(csv_separator(path))}, "
+        "quote = '\"', escape = '\"')"
+    )
 
 
 def _parquet(engine: duckdb.DuckDBPyConnection, path: Path) -> tuple[tuple[str, ...], Any]:
@@ -220,21 +222,26 @@ def _parquet(engine: duckdb.DuckDBPyConnection, path: Path) -> tuple[tuple[str, 
     columns = tuple(pq.read_schema(path).names)
     if len(set(columns)) < len(columns):
         raise ValueError("a column twice")
-    relation = engine.read_parquet(str(path), hive_partitioning=False)
-    return columns, relation.select(", ".join(f"#{i + 1} as c{i}" for i in range(len(columns))))
+    named = ", ".join(f"#{i + 1} as c{i}" for i in range(len(columns)))
+    file = f"read_parquet({_text(path)}, hive_partitioning = false)"
+    return columns, engine.sql(f"select {named} from {file}")
 
 
 def _jsonl(engine: duckdb.DuckDBPyConnection, path: Path) -> tuple[tuple[str, ...], Any]:
-    lines = engine.from_query("select json from read_ndjson_objects($1)", params=[str(path)])
-    keys = lines.query("lines", "select distinct unnest(json_keys(json)) from lines").fetchall()
-    first = json.loads(lines.limit(1).fetchone()[0])
-    columns = tuple(dict.fromkeys([*first, *sorted(key for (key,) in keys)]))
+    lines = f"read_ndjson_objects({_text(path)})"
+    (first,) = engine.sql(f"select json from {lines} limit 1").fetchall()[0]
+    keys = engine.sql(f"select distinct unnest(json_keys(json)) from {lines}").fetchall()
+    columns = tuple(dict.fromkeys([*json.loads(first), *sorted(key for (key,) in keys)]))
     if any(name != name.strip() for name in columns):
         raise ValueError("a name with spaces")
-    pointers = [name.replace("~", "~0").replace("/", "~1").replace("'", "''") for name in columns]
-    return columns, lines.select(
-        ", ".join(f"json_extract(json, '/{name}') as c{i}" for i, name in enumerate(pointers))
-    )
+    pointers = ["/" + name.replace("~", "~0").replace("/", "~1") for name in columns]
+    found = ", ".join(f"json_extract(json, {_text(p)}) as c{i}" for i, p in enumerate(pointers))
+    return columns, engine.sql(f"select {found} from {lines}")
+
+
+def _text(value: object) -> str:
+    """Write a text in SQL."""
+    return "'" + str(value).replace("'", "''") + "'"
 
 
 def _full_lines(path: Path) -> Iterator[int]:

@@ -182,8 +182,8 @@ def _encoded(column: nw.Series) -> Any:
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     if pa.types.is_nested(array.type):
-        return pa.array(list(map(repr, array.to_pylist()))).dictionary_encode("encode")
-    return array.dictionary_encode("encode")
+        return pa.array(list(map(repr, array.to_pylist()))).dictionary_encode()
+    return array.dictionary_encode()
 
 
 def _codes(part: Part, pieces: Sequence[Any]) -> Codes:
@@ -197,6 +197,9 @@ def _codes(part: Part, pieces: Sequence[Any]) -> Codes:
         import pyarrow as pa
 
         whole = pa.chunked_array(pieces).unify_dictionaries()
-        codes = np.concatenate([chunk.indices.to_numpy() for chunk in whole.chunks])
-        distinct = nw.from_native(pa.chunked_array([whole.chunk(0).dictionary]), series_only=True)
-    return Codes(codes, plain_values(distinct) if part.kind == "frame" else distinct.to_list())
+        found = whole.chunk(0).dictionary
+        # Null is the last code.
+        codes = np.concatenate([c.indices.fill_null(len(found)).to_numpy() for c in whole.chunks])
+        distinct = nw.from_native(pa.chunked_array([found]), series_only=True)
+    values = plain_values(distinct) if part.kind == "frame" else distinct.to_list()
+    return Codes(codes, [*values, None] if len(codes) and codes.max() == len(values) else values)
