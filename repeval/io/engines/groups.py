@@ -95,10 +95,9 @@ class Group:
         self.extras = [c for c in (*cached, *tries) if c not in taken]
 
     def _repeats(self, column: str) -> bool:
-        frame = together(self.parts).select(self.part.at(column))
-        counts = [f.select(nw.len()) for f in (frame, frame.unique())]
-        rows, values = (self.part.fetched(f)["len"][0] for f in counts)
-        return values < rows
+        at = self.part.at(column)
+        counts = together(self.parts).group_by(at).agg(nw.len().alias("n"))
+        return self.part.fetched(counts.select(nw.col("n").max()))["n"][0] > 1
 
     @property
     def readable(self) -> bool:
@@ -122,11 +121,10 @@ class Group:
         if columns:
             frame = together(self.parts)
             at = [self.part.at(c) for c in columns]
-            few = frame.select(*at).unique().head(MOST_LABELS + 1)
-            if self.part.fetched(few.select(nw.len()))["len"][0] > MOST_LABELS:
+            self.runs, self.run_values = distinct(self.part, frame, at, MOST_LABELS + 1)
+            if len(self.run_values[0]) > MOST_LABELS:
                 what = f"{self.part.name}: there are over {MOST_LABELS:,} run labels"
                 raise refused("too-many-runs", f"{what} (column {'+'.join(columns)}).")
-            self.runs, self.run_values = distinct(self.part, frame, at)
             self.raw.update(zip(columns, self.run_values, strict=True))
         size = len(self.run_values[0]) if columns else 1
         values = dict(zip(columns, map(self.part.values, self.run_values), strict=True))

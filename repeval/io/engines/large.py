@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
@@ -70,7 +70,7 @@ def read_large(
     found = [_as_named(*three) for three in zip(parts, heads, reads, strict=True)]
     if not all(found):
         return None
-    reader = _Reader(found, [read.mapping for read in reads], policy, doors, notices)
+    reader = _Reader(parts, found, reads, policy, doors, notices)
     return reader.outcomes(name)
 
 
@@ -87,19 +87,23 @@ class _Reader:
     """One reading of large tables."""
 
     def __init__(
-        self, parts: Sequence[Part], mappings: Sequence[Mapping[str, str]], policy: Policy,
+        self, given: Sequence[Part], parts: Sequence[Part], reads: Sequence[Read], policy: Policy,
         doors: Doors, notices: list[Notice],
     ) -> None:  # fmt: skip
         self.parts, self.policy, self.doors, self.notices = parts, policy, doors, notices
-        self.groups = grouped(parts, mappings)
+        # As files, and names, are given: the held reader finds out itself what the names tell.
+        self.given = given
+        self.heads = {id(part): read.table for part, read in zip(parts, reads, strict=True)}
+        self.groups = grouped(parts, [read.mapping for read in reads])
+        self.group_of = {id(part): group for group in self.groups for part in group.parts}
 
     def outcomes(self, name: str | None) -> Outcomes | None:
         """Read everything."""
         for group in self.groups:
             try:
-                group.find_roles(group.part.head())
+                group.find_roles(self.heads[id(group.part)])
             except RepevalError as error:
-                self._refuse(error, [part.head() for part in self.parts])
+                self._refuse(error, [part.head() for part in self.given])
             if not group.readable:
                 return None
         for group in self.groups:
@@ -206,9 +210,10 @@ class _Reader:
     def _refuse_values(self, group: Group, error: RepevalError) -> NoReturn:
         """Refuse values, with the numbers of the first of their rows."""
         bad = group.offending(error.column, error.positions) if hasattr(error, "column") else None
-        self._refuse(
-            error, [_first_rows(part, bad if part in group.parts else None) for part in self.parts]
-        )
+        self._refuse(error, [
+            _first_rows(given, bad if part in group.parts else None)
+            for given, part in zip(self.given, self.parts, strict=True)
+        ])  # fmt: skip
 
     def _refuse_repeated(self, whole: Whole, offenders: Sequence[tuple[int, int]]) -> NoReturn:
         system, problem = offenders[0]
@@ -232,10 +237,9 @@ class _Reader:
                 wanted.append(problem)
                 total += size[problem]
         texts = {whole.names.problems[p] for p in wanted}
-        of = {id(part): group for group in self.groups for part in group.parts}
         tables = [
-            part.rows(part.numbered().filter(of[id(part)].has_problem(texts)))
-            for part in self.parts
+            given.rows(given.numbered().filter(self.group_of[id(part)].has_problem(texts)))
+            for given, part in zip(self.given, self.parts, strict=True)
         ]
         return [table for table in tables if len(table.rows)]
 

@@ -54,10 +54,14 @@ def together(parts: Sequence[Part], numbered: bool = False) -> nw.LazyFrame:
     return nw.concat(frames) if len(frames) > 1 else frames[0]
 
 
-def distinct(part: Part, frame: nw.LazyFrame, columns: Sequence[str]) -> tuple[Any, list[Any]]:
+def distinct(
+    part: Part, frame: nw.LazyFrame, columns: Sequence[str], most: int | None = None
+) -> tuple[Any, list[list[Any]]]:
     """Return the different values of some columns: as a narwhals frame, and as a list for each."""
     with quiet():
-        found = frame.select(*columns).unique().collect()
+        # Dask would move all rows between its workers for `unique`.
+        found = frame.group_by(*columns).agg(nw.len().alias("n"))
+        found = (found if most is None else found.head(most)).collect().select(*columns)
     plain = plain_values if part.kind == "frame" else lambda column: column.to_list()
     return found, [plain(found[column]) for column in columns]
 

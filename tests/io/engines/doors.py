@@ -26,7 +26,7 @@ Data = dict[str, list]
 
 
 def texts(data: Data) -> list[list[str]]:
-    """The rows as people write them: nothing for None, true and false, no point in whole numbers."""
+    """The rows as people write them: nothing for None, no point in whole numbers."""
 
     def text(value: Any) -> str:
         if isinstance(value, bool):
