@@ -16,7 +16,7 @@ LABELS = {
 SCORES = {
     "binary": [0, 1], "bool": [False, True], "floats": [0.0, 1.0], "graded": [0.0, 0.25, 1.0],
     "thirds": [0.1, 0.2, 0.7, 1 / 3], "words": ["pass", "FAIL", "passed"], "ratings": [1, 2, 3, 5],
-    "percent": ["50 %", "100%", "0 %"], "bad": [0, 1, 1.5], "mixed": ["pass", "yes", "no"],
+    "percent": ["50 %", "100%", "0 %"], "bad": [0.0, 1.0, 1.5], "mixed": ["pass", "yes", "no"],
 }  # fmt: skip
 OPTIONS = {
     "missing": [None, None, "keep", "drop-problem", "fail", "error"],
