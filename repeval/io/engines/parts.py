@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Part", "frame_part", "opened"]
 
 #: What DuckDB may take of memory before it uses the disk.
-MEMORY = "800MB"
+MEMORY = "500MB"
 #: Engines that lazy frames are reduced in; others are computed.
 ENGINES = ("duckdb", "polars", "dask")
 #: How many rows tell what a table is like.

@@ -66,7 +66,7 @@ def test_a_cluster_refuses_what_a_held_table_is_refused_for(client, fault):
 
 
 def _slow(frame: pd.DataFrame) -> pd.DataFrame:
-    time.sleep(0.3)
+    time.sleep(0.1)
     return frame
 
 
