@@ -134,9 +134,8 @@ class Group:
     def reduce(self, place: Mapping[str, int], numbered: bool) -> None:
         """Reduce the rows; `place` gives every run's."""
         at = [self.part.at(c) for c in self.inside("run")]
-        places = None
-        if at:
-            places = lookup(self.part, self.runs, np.array([place[t] for t in self.run_texts]))
+        codes = np.array([place[text] for text in self.run_texts])
+        places = lookup(self.part, self.runs, codes) if at else int(codes[0])
         frame = together(self.parts, numbered)
         keys = [self.part.at(c) for c in self.keys]
         (outcome,) = self.roles["outcome"]

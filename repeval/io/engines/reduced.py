@@ -99,7 +99,7 @@ def reduced(
     frame: nw.LazyFrame,
     keys: Sequence[str],
     runs: Sequence[str],
-    places: nw.LazyFrame | None,
+    places: nw.LazyFrame | int,
     outcome: str,
     numbered: bool = False,
 ) -> Reduced:
@@ -110,15 +110,14 @@ def reduced(
     part
         Of what kind and engine the frame is.
     runs, places
-        The columns that tell runs, and what `lookup` gave for them; None if there are none.
+        The columns that tell runs, and what `lookup` gave for them; else the one run's place.
     numbered : bool
         Whether to tell the first and the last row; every run is then a group of its own.
     """
     with quiet():
-        if places is None:
-            frame = frame.with_columns(
-                nw.lit(0, nw.Int64()).alias("chunk"), nw.lit(1, nw.Int64()).alias("bit")
-            )
+        if isinstance(places, int):
+            only = {"chunk": places // BITS, "bit": 1 << places % BITS}
+            frame = frame.with_columns(nw.lit(v, nw.Int64()).alias(c) for c, v in only.items())
         else:
             frame = frame.join(places, on=list(runs), how="inner")
         sums = [nw.len().alias("n"), nw.col("bit").sum().alias("mask")]

@@ -14,7 +14,7 @@ __all__ = ["is_large"]
 #: Larger tables are reduced by an engine: bytes of text, all parts together, and rows.
 MANY_BYTES, MANY_ROWS = 64 * 2**20, 2 * 10**6
 #: What is held all the same where no engine is installed.
-MOST_BYTES = 2**30
+MOST_BYTES, MOST_ROWS = 2**30, 3 * 10**7
 
 
 def is_large(files: Sequence[tuple[Path, str | None]], format: str | None) -> bool:
@@ -39,7 +39,7 @@ def is_large(files: Sequence[tuple[Path, str | None]], format: str | None) -> bo
     try:
         import duckdb  # noqa: F401
     except ImportError:
-        if size > MOST_BYTES or n_rows > MOST_BYTES / MANY_BYTES * MANY_ROWS:
+        if size > MOST_BYTES or n_rows > MOST_ROWS:
             what = f"{files[0][0].name}: so large a table is read by DuckDB, which is not installed"
             raise refused("needs-fast", f"{what}.") from None
         return False
