@@ -32,6 +32,7 @@ print(*seconds, int(peak.split()[1]) / 1024)
 #: By run first, so that a run that occurs twice is seen, then by problem.
 QUERY = """
 import sys, time, duckdb
+duckdb.execute("SET enable_progress_bar = false")
 began = time.process_time()
 duckdb.sql(f'''
     SELECT model, problem, count(*), sum(y), sum(y * y), max(n) FROM (
@@ -43,6 +44,7 @@ print(time.process_time() - began)
 """
 #: Scattered rows: the i-th one is number (i * STEP) modulo all, and STEP is prime.
 STEP = 1_000_003
+duckdb.execute("SET enable_progress_bar = false")
 
 
 def write(folder, models, problems, runs, parts=1, outcome="(u < rate)::TINYINT", kind="parquet"):

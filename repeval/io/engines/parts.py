@@ -178,6 +178,7 @@ def opened(files: Sequence[tuple[Path, str | None]], format: str | None) -> Iter
     import duckdb
 
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as engine:
+        engine.execute("set enable_progress_bar = false")
         engine.execute(f"set memory_limit = '{MEMORY}'")
         engine.execute(f"set temp_directory = '{folder}'")
         yield [_part(engine, path, model, format) for path, model in files]
