@@ -21,12 +21,12 @@ from repeval.io.engines.size import is_large
 from repeval.io.files import Table, read
 from repeval.io.formats import FORMATS, READERS
 from repeval.io.keys import KEYS, Policy, Source
-from repeval.io.nonruns import cache_flags, drop_cached, one_attempt
 from repeval.io.outcomes import Outcomes
 from repeval.io.parse import constant_labels
 from repeval.io.readers import Found, find, merge
-from repeval.io.runs import frame_of, runs_of
-from repeval.io.settle import check_enough, settled, several_tasks
+from repeval.io.rules.nonruns import cache_flags, drop_cached, one_attempt
+from repeval.io.rules.runs import frame_of, runs_of
+from repeval.io.rules.settle import check_enough, settled, several_tasks
 from repeval.io.tables.advice import (
     in_common,
     judges_as_runs,

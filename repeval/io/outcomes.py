@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from repeval.io.keys import KEYS, Policy, Source, System, check_names, in_order
-from repeval.io.planned import lacking_by_system
+from repeval.io.rules.planned import lacking_by_system
 from repeval.messages import Notice, RepevalError, refused
 from repeval.stats.sample import Sample, from_scores
 

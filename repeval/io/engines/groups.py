@@ -17,9 +17,9 @@ from repeval.io.engines.parts import Part, quiet
 from repeval.io.engines.reduced import Reduced, distinct, lookup, reduced, together
 from repeval.io.files import Table
 from repeval.io.keys import KEYS
-from repeval.io.nonruns import CACHED, cache_flags, hits
 from repeval.io.parse import Part as Parsed
 from repeval.io.parse import key_of, part_of, roles_named, sample_column
+from repeval.io.rules.nonruns import CACHED, cache_flags, hits
 from repeval.io.verdicts import Scale
 from repeval.messages import Notice, refused
 

@@ -14,8 +14,8 @@ from repeval.io.engines.groups import Group
 from repeval.io.engines.parts import Part, quiet
 from repeval.io.engines.reduced import distinct, together
 from repeval.io.keys import KEYS
-from repeval.io.nonruns import cache_flags
 from repeval.io.parse import constant_labels, label_text
+from repeval.io.rules.nonruns import cache_flags
 from repeval.io.tables.ways import silent
 
 __all__ = ["Labels", "labels_of", "silent_columns"]

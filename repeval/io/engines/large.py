@@ -19,8 +19,8 @@ from repeval.io.files import Table
 from repeval.io.keys import KEYS, Policy, Source, in_order
 from repeval.io.outcomes import Outcomes
 from repeval.io.parse import refuse_text_as_condition
-from repeval.io.runs import Names, Runs, frame_of
-from repeval.io.settle import check_enough, settled, several_tasks
+from repeval.io.rules.runs import Names, Runs, frame_of
+from repeval.io.rules.settle import check_enough, settled, several_tasks
 from repeval.io.tables.advice import judges_as_runs
 from repeval.io.tables.names import Read
 from repeval.messages import Notice, RepevalError, refused, some

@@ -11,8 +11,8 @@ import numpy as np
 from repeval.io.engines.groups import Packed
 from repeval.io.engines.reduced import BITS
 from repeval.io.keys import KEYS, in_order
-from repeval.io.nonruns import cached_text, retries_text
-from repeval.io.runs import Names, Runs
+from repeval.io.rules.nonruns import cached_text, retries_text
+from repeval.io.rules.runs import Names, Runs
 from repeval.messages import Notice
 
 __all__ = ["Whole", "whole_of"]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from repeval.io.keys import System, in_order
-from repeval.io.planned import lacking
-from repeval.io.runs import Names, Runs, dense
+from repeval.io.rules.planned import lacking
+from repeval.io.rules.runs import Names, Runs, dense
 from repeval.messages import Notice, refused, some
 
 __all__ = [

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repeval import analyze, load
-from repeval.io.planned import lacking, planned
+from repeval.io.rules.planned import lacking, planned
 from tests.io.engines.doors import everything_is_large
 
 SEED = 2606

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from repeval.io.keys import KEYS
-from repeval.io.runs import Names, Runs, dense
+from repeval.io.rules.runs import Names, Runs, dense
 from repeval.messages import Notice, some
 
 __all__ = [

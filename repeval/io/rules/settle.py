@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from repeval.io.keys import Policy, System
-from repeval.io.missing import (
+from repeval.io.rules.missing import (
     Errors,
     Lacks,
     errors_of,
@@ -18,8 +18,8 @@ from repeval.io.missing import (
     rule_for,
     stopped,
 )
-from repeval.io.nonruns import failed_throughout, replayed
-from repeval.io.runs import Names, Runs
+from repeval.io.rules.nonruns import failed_throughout, replayed
+from repeval.io.rules.runs import Names, Runs
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = ["Settled", "check_enough", "settled", "several_tasks"]
