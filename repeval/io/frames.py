@@ -6,7 +6,9 @@ import csv
 import hashlib
 import io
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +19,7 @@ from repeval.io.files import Table
 from repeval.io.parse import label_text
 from repeval.messages import refused
 
-__all__ = ["may_be_frame", "native_of", "plain_values", "table_of"]
+__all__ = ["may_be_frame", "native_of", "plain_values", "quiet", "table_of"]
 
 #: What a frame is called where a file has its name.
 NAME = "frame"
@@ -69,9 +71,10 @@ def _computed(data: Any) -> dict[Any, Sequence[Any]] | None:
     import narwhals.stable.v2 as nw
 
     try:
-        frame = nw.from_native(native_of(data), pass_through=True)
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
+        with quiet():
+            frame = nw.from_native(native_of(data), pass_through=True)
+            if isinstance(frame, nw.LazyFrame):
+                frame = frame.collect()
         if not isinstance(frame, nw.DataFrame):
             return None
         return {column.name: _values(column) for column in frame.iter_columns()}
@@ -92,6 +95,14 @@ def native_of(data: Any) -> Any:
         return data
     levels = [n for n in data.index.names if n is not None and n not in data.columns]
     return data.reset_index(levels) if levels else data
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep still about narwhals' plans for Dask, which no caller can do anything about."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Dask support is moving", FutureWarning)
+        yield
 
 
 def plain_values(column: Any) -> list[Any]:

@@ -16,8 +16,8 @@ import pandas as pd
 from repeval.io import frames, registry
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import Columns, parse_columns
-from repeval.io.containers import first_attempts
-from repeval.io.engines.size import is_large
+from repeval.io.containers import damaged, first_attempts
+from repeval.io.engines.size import is_hopeless, is_large
 from repeval.io.files import Table, read
 from repeval.io.formats import FORMATS, READERS
 from repeval.io.keys import KEYS, Policy, Source
@@ -189,7 +189,9 @@ def _large_files(
             return _reduced(large, found, files, policy, name, notices)
     except RepevalError:
         raise
-    except GIVE_UP:
+    except GIVE_UP as error:
+        if is_hopeless(files, policy.format):
+            raise damaged(files[0][0].name, str(error).partition("\n")[0]) from None
         return None
 
 

@@ -147,7 +147,8 @@ class Outcomes:
         if self.frame.empty:
             if not (later := self.__dict__.get("_later")):
                 raise refused("counts-only", f"{self.source.name}: single rows are needed.")
-            whole = self._from_frame(later()[0], errored=later()[1])
+            rows, errored = later()
+            whole = self._from_frame(rows, errored=errored)
             self.__dict__.update(frame=whole.frame, errored=whole.errored)
         return self.frame
 
@@ -355,7 +356,7 @@ class Outcomes:
         """Keep the rows, or the counts, whose keys are among the names."""
         # Only single runs tell what was planned of some problems, and which have errors only.
         asked = "problem" in names or any(n.code == "errored-rows" for n in self.notices)
-        if self.frame.empty and not (asked and self.__dict__["_later"]):
+        if self.frame.empty and not (asked and self.__dict__.get("_later")):
             return self._subset_of_counts(**names)
         frame, errored = (
             table[table[list(names)].isin(names).all(axis=1)]
@@ -381,7 +382,7 @@ class Outcomes:
                 cells[system] = codes[inside], sample.take(inside)
         used = np.unique(np.concatenate([codes for codes, _ in cells.values()]))
         cells = {s: (np.searchsorted(used, codes), sample) for s, (codes, sample) in cells.items()}
-        later = self.__dict__["_later"]
+        later = self.__dict__.get("_later")
         about = {"source": self.source, "policy": self.policy, "notices": self.notices}
         return Outcomes.from_cells(
             self._names(used), cells, labels=self.labels, **about,

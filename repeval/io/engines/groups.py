@@ -13,9 +13,10 @@ import numpy as np
 
 from repeval.io.columns import resolve
 from repeval.io.containers import attempts, first_attempts
-from repeval.io.engines.parts import Part, quiet
+from repeval.io.engines.parts import Part
 from repeval.io.engines.reduced import Reduced, distinct, lookup, reduced, together
 from repeval.io.files import Table
+from repeval.io.frames import quiet
 from repeval.io.keys import KEYS
 from repeval.io.parse import Part as Parsed
 from repeval.io.parse import key_of, part_of, roles_named, sample_column

@@ -11,8 +11,9 @@ import pandas as pd
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import STATUS, SYSTEMS, plain
 from repeval.io.engines.groups import Group
-from repeval.io.engines.parts import Part, quiet
+from repeval.io.engines.parts import Part
 from repeval.io.engines.reduced import distinct, together
+from repeval.io.frames import quiet
 from repeval.io.keys import KEYS
 from repeval.io.parse import constant_labels, label_text
 from repeval.io.rules.nonruns import cache_flags

@@ -7,7 +7,6 @@ import hashlib
 import itertools
 import json
 import tempfile
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from repeval.io.containers import array, points
 from repeval.io.engines import size
 from repeval.io.files import Table, csv_records, csv_separator, kind_of
 from repeval.io.formats import FORMATS
-from repeval.io.frames import NAME, plain_values
+from repeval.io.frames import NAME, native_of, plain_values, quiet
 from repeval.messages import Notice
 
 if TYPE_CHECKING:
@@ -135,19 +134,9 @@ class Part:
         return list(some)
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep still about narwhals' plans for Dask, which no caller can do anything about."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Dask support is moving", FutureWarning)
-        yield
-
-
 def frame_part(data: Any) -> Part | None:
     """Return a large frame of a known engine as a part; None for what is small, or no frame."""
     import narwhals.stable.v2 as nw
-
-    from repeval.io.frames import native_of
 
     with quiet():
         try:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from repeval.io.engines.parts import Part, quiet
-from repeval.io.frames import plain_values
+from repeval.io.engines.parts import Part
+from repeval.io.frames import plain_values, quiet
 
 __all__ = ["BITS", "Codes", "Reduced", "distinct", "lookup", "reduced", "together"]
 

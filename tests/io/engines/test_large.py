@@ -84,7 +84,7 @@ def pick_by(rng: np.random.Generator, problem: int) -> str:
     return ["algebra", "number theory", ""][problem % 3]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables(), st.sampled_from(["parquet", "polars-lazy", "duckdb", "csv"]))
 def test_every_table_is_read_as_a_held_one(tmp_path_factory, drawn, door):
     data, options = drawn

@@ -183,6 +183,33 @@ def test_what_an_engine_cannot_read_is_as_a_small_table(tmp_path, content):
     assert texts[0] == texts[1]
 
 
+@pytest.mark.parametrize("scale", [None, (-1.0, 2.0)])
+def test_many_different_scores(tmp_path, monkeypatch, scale):
+    """Scores inside the scale are then numbers, and no values that are read one by one."""
+    monkeypatch.setattr(groups, "MOST_SCORES", 3)
+    scores = np.random.default_rng(SEED).random(160).round(2)
+    scores[:9] = 0, 1, np.nan, 0, 1, 0, 1, 1, 0
+    status = ["error" if np.isnan(y) else "" for y in scores]
+    data = judged(status=status, score=[None if np.isnan(y) else float(y) for y in scores])
+    del data["outcome"]
+    for door in ("parquet", "polars-lazy", "duckdb"):
+        given = DOORS[door](data, tmp_path)
+        assert_same(*held_and_reduced(given, scale=scale))
+        assert_same(*held_and_reduced(given, scale=scale, pass_at=0.4))
+    data["score"][20] = 2.5
+    assert_same(*held_and_reduced(DOORS["parquet"](data, tmp_path), scale=scale))
+
+
+def test_text_is_read_as_by_the_csv_module(tmp_path):
+    path = tmp_path / "t.csv"
+    words = ["#x", " y ", 'a"b', "NULL", "nan", '"q,""r"""', "'s'", "\\t", "é", "1e3", "TRUE"]
+    rows = [f"{w},{r},{(i + r) % 2},{w}" for i, w in enumerate(words) for r in range(2)]
+    for mark, end in (("", "\n"), ("\ufeff", "\r\n")):
+        text = end.join([mark + "problem,run,outcome,note", *rows, ""])
+        path.write_bytes(text.encode())
+        assert_same(*held_and_reduced(path))
+
+
 def test_parts_of_what_was_reduced(tmp_path):
     """Systems are chosen from counts, labels from single runs, which are made when needed."""
     data = judged(topic=[["x", "y"][int(p[1:]) % 2] for p in judged()["problem"]])
