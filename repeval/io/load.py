@@ -78,9 +78,9 @@ def load(
     paths : path, several, or a frame; optional
         CSV, TSV, JSON, JSON Lines (each also ``.gz``), Parquet or .xlsx files, logs of one harness,
         directories of either, or ``NAME=PATH`` to name the model of a file. Or one frame that
-        narwhals knows (pandas, Polars, eager or lazy, PyArrow, DuckDB, ...), or a
+        narwhals knows (pandas, Polars, eager or lazy, PyArrow, DuckDB, Dask, ...), or a
         mapping of names to columns. It is read as a file of the same columns would be; rows are
-        counted from 1. None: the default data.
+        counted from 1. Large tables are reduced in an engine. None: the default data.
     columns : str, mapping or iterable, optional
         ``"problem=item_id"``; ``"problem=task+item_id"`` makes a composite key.
     missing : {None, "keep", "drop-problem", "fail", "error"}
@@ -153,9 +153,8 @@ def load(
     if not wide and (large := _large_frame(paths, policy, name, notices)):
         return large
     frame = frames.table_of(paths)
-    if frame and format:
-        raise RepevalError("bad-option", f"--format {format} is for files: a frame needs none.")
     if frame:
+        _refuse_for_frames(policy)
         found = Found(None, [], [], [frame.name])
     else:
         found = find(registry.dataset_path(registered) if registered else paths, format)
@@ -203,13 +202,24 @@ def _large_frame(
         return None
     from repeval.io.engines import large, parts
 
-    part = parts.frame_part(data)
+    if (part := parts.frame_part(data)) is None:
+        return None
+    _refuse_for_frames(policy)
     try:
-        return part and _reduced(large, [part], [], policy, name, notices)
+        return _reduced(large, [part], [], policy, name, notices)
     except RepevalError:
         raise
     except GIVE_UP:
         return None
+
+
+def _refuse_for_frames(policy: Policy) -> None:
+    if policy.format:
+        what = f"--format {policy.format} is for files: a frame needs none."
+        raise RepevalError("bad-option", what)
+    if policy.scorer is not None:
+        what = f"--scorer {policy.scorer} is for logs with several scorers."
+        raise refused("scorer-not-used", what)
 
 
 def _reduced(
