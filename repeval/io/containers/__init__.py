@@ -26,7 +26,7 @@ from repeval.io.containers.words import (
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
-    "LARGEST", "Columns", "Content", "array", "damaged", "first_attempts", "json_table",
+    "LARGEST", "Columns", "Content", "array", "attempts", "damaged", "first_attempts", "json_table",
     "jsonl_table", "points", "with_header", "workbook_table",
 ]  # fmt: skip
 
@@ -70,12 +70,15 @@ def points(columns: Columns, name: str) -> list[Notice]:
     return [Notice("decimal-comma", text)]
 
 
-def first_attempts(columns: Columns, mapping: Mapping[str, str], name: str) -> list[Notice]:
+def first_attempts(
+    columns: Columns, mapping: Mapping[str, str], name: str, weights: np.ndarray | None = None
+) -> list[Notice]:
     """Make outcomes those of first attempts, in place, where rows tell how many it took.
 
-    What passed after several attempts is no outcome of one run: trying stopped at the pass.
+    What passed after several attempts is no outcome of one run: trying stopped at the pass. With
+    `weights`, each row stands for so many.
     """
-    counts = [c for c in columns if plain(c) in ATTEMPTS]
+    counts = attempts(columns)
     known = [c for c in columns if plain(c) in spelled("outcome")]
     verdicts = [mapping["outcome"]] if mapping.get("outcome") in columns else known
     if "run" in mapping or any(plain(c) in spelled("run") for c in columns):
@@ -94,12 +97,18 @@ def first_attempts(columns: Columns, mapping: Mapping[str, str], name: str) -> l
     failed = [False if isinstance(y, bool) else FAILS.get(word, y)
               for y, word in zip(outcomes, words, strict=True)]  # fmt: skip
     columns[verdicts[0]] = np.where(several, array(failed), outcomes)
+    weights = np.ones(len(several), dtype=int) if weights is None else weights
     text = (
-        f"{name}: column {counts[0]} says that {several.sum():,} of {len(several):,} rows took "
-        "several attempts. If attempts stop at a pass, scores are biased: outcomes are those of "
-        "first attempts only. Where a row is one run all the same, type --columns run= ."
+        f"{name}: column {counts[0]} says that {several @ weights:,} of {weights.sum():,} rows "
+        "took several attempts. If attempts stop at a pass, scores are biased: outcomes are those "
+        "of first attempts only. Where a row is one run all the same, type --columns run= ."
     )
     return [Notice("adaptive-stopping", text)]
+
+
+def attempts(columns: Iterable[str]) -> list[str]:
+    """Return the columns that by their names tell how many attempts a row took."""
+    return [c for c in columns if plain(c) in ATTEMPTS]
 
 
 def jsonl_table(text: str, name: str) -> Content:

@@ -48,12 +48,12 @@ def lacking(
     int array, shape (2, n_problems)
         Runs that have no row, and rows that have no outcome.
     """
-    n = len(np.unique(problem))
-    for labels in (run, pd.Series(problem).groupby(problem).cumcount().to_numpy()):
-        have = np.bincount(labels)
-        wanted = planned(have, n)
-        if (have[wanted] > 1).any() or n == 1:
-            break
+    n = np.count_nonzero(np.bincount(problem))
+    labels, have = run, np.bincount(run)
+    wanted = planned(have, n)
+    if not (have[wanted] > 1).any() and n > 1:
+        labels = pd.Series(problem).groupby(problem).cumcount().to_numpy()
+        wanted = planned(np.bincount(labels), n)
     found = np.bincount(problem[wanted[labels]], minlength=n_problems)
     return np.stack([wanted.sum() - found, np.bincount(problem[~judged], minlength=n_problems)])
 

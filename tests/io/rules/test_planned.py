@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repeval import analyze, load
-from repeval.io import large
-from repeval.io.planned import lacking, planned
+from repeval.io.rules.planned import lacking, planned
+from tests.io.engines.doors import everything_is_large
 
 SEED = 2606
 
@@ -80,12 +80,10 @@ def test_two_problems_whose_runs_have_ids_of_their_own():
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=10, max_size=30), st.booleans())
 def test_large_tables_miss_the_same(tmp_path_factory, runs, gap):
-    pytest.importorskip("pyarrow")
     keep = (lambda i, r: (i, r) != (1, 0) or runs[1] == 1) if gap else (lambda i, r: True)
     path = table(tmp_path_factory.mktemp("large") / "a.csv", runs, keep=keep)
     whole = load(path)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(large, "MANY_BYTES", 1)
+    with everything_is_large():
         streamed = load(path)
     assert not len(streamed.frame)
     assert streamed.lacking("m", "default").tolist() == whole.lacking("m", "default").tolist()

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from repeval.io.keys import KEYS, System, in_order
+from repeval.io.keys import KEYS
+from repeval.io.rules.runs import Names, Runs, dense
 from repeval.messages import Notice, some
 
-__all__ = ["cache_flags", "drop_cached", "drop_replayed", "one_attempt", "treat_failed_runs"]
+__all__ = [
+    "CACHED", "cache_flags", "cached_text", "drop_cached", "failed_throughout", "hits",
+    "one_attempt", "replayed", "retries_text",
+]  # fmt: skip
 
 CACHED = {"cached", "from_cache", "is_cached", "cache_hit"}
 HIT, MISS = {"true", "1", "yes", "hit"}, {"false", "0", "no", "miss", "", "nan", "none"}
@@ -20,6 +24,11 @@ def cache_flags(texts: pd.DataFrame) -> list[str]:
     """Return the columns that say by name and words which answers came from a cache."""
     named = [c for c in texts if c.strip().lower().replace(" ", "_") in CACHED]
     return [c for c in named if set(_words(texts[c])) <= HIT | MISS]
+
+
+def hits(column: pd.Series) -> pd.Series:
+    """Tell which words of such a column mean a cached answer."""
+    return _words(column).isin(HIT)
 
 
 def _words(column: pd.Series) -> pd.Series:
@@ -36,7 +45,7 @@ def drop_cached(rows: pd.DataFrame, texts: pd.DataFrame, notices: list[Notice]) 
         return rows
     cached = pd.Series(False, rows.index)
     for column in flags:
-        cached |= _words(texts[column]).isin(HIT)
+        cached |= hits(texts[column])
     out = rows[cached]
     fresh = pd.MultiIndex.from_frame(rows.loc[~cached, KEYS[:3]])
     only = out[~pd.MultiIndex.from_frame(out[KEYS[:3]]).isin(fresh)]
@@ -44,11 +53,16 @@ def drop_cached(rows: pd.DataFrame, texts: pd.DataFrame, notices: list[Notice]) 
     out = out.index.difference(stays)
     if not len(out):
         return rows
-    text = f"{len(out):,} of {len(rows):,} answers came from a cache and are left out."
-    if len(stays):
-        text += f" Of {len(stays):,} problems without another answer the first one is their run."
-    notices.append(Notice("cached-answers", text))
+    notices.append(cached_text(len(out), len(rows), len(stays)))
     return rows.drop(out)
+
+
+def cached_text(out: int, rows: int, stays: int) -> Notice:
+    """Say how many answers were cached, and of how many problems one of them stays."""
+    text = f"{out:,} of {rows:,} answers came from a cache and are left out."
+    if stays:
+        text += f" Of {stays:,} problems without another answer the first one is their run."
+    return Notice("cached-answers", text)
 
 
 def one_attempt(rows: pd.DataFrame, retries: str | None, notices: list[Notice]) -> pd.DataFrame:
@@ -63,48 +77,46 @@ def one_attempt(rows: pd.DataFrame, retries: str | None, notices: list[Notice]) 
         tries["at"] = rows["outcome"].fillna(-1.0)
     chosen = tries.sort_values(["judged", "at"], kind="stable").drop_duplicates(KEYS, keep="last")
     out = tries.index.difference(chosen.index)
+    notices.append(retries_text(retries, len(chosen), len(tries)))
+    return rows.drop(out)
+
+
+def retries_text(retries: str, chosen: int, tries: int) -> Notice:
+    """Say how many runs have several rows, and which of them count."""
     text = (
-        f"{len(chosen):,} runs have several rows ({len(tries):,}), taken for attempts at the same "
-        f"run: the {retries} judged one counts (--retries {retries}), {len(out):,} are left out."
+        f"{chosen:,} runs have several rows ({tries:,}), taken for attempts at the same "
+        f"run: the {retries} judged one counts (--retries {retries}), {tries - chosen:,} are left "
+        "out."
     )
     if retries == "best":
         text += " The best of several favours runs that were tried more often."
     else:
         text += " Attempts are in the order of the rows."
-    notices.append(Notice("retries-chosen", text))
-    return rows.drop(out)
+    return Notice("retries-chosen", text)
 
 
-def drop_replayed(rows: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
-    """Leave out runs whose label equals an earlier one on every problem.
+def replayed(runs: Runs, names: Names) -> tuple[str, np.ndarray] | None:
+    """Return which rows' labels equal an earlier one on every problem, and words for them.
 
     Given how many runs of a problem passed, two of them agree with a known probability if runs are
     exchangeable; only where agreement everywhere is rarer than `LEFT_OUT` are the later runs
     replays. Where runs never differ nothing can be told, and nothing is left out.
     """
-    out, said = np.zeros(len(rows), dtype=bool), []
-    problem, run, y = *_codes(rows, ["problem", "run"]), rows["outcome"].to_numpy(float)
-    for system, every in rows.groupby(KEYS[:2], sort=False).indices.items():
-        at = every[~np.isnan(y[every])]
-        labels = np.unique(run[at])
-        if len(labels) < 3 or len(at) < 0.5 * len(labels) * len(np.unique(problem[at])):
-            continue
-        table = np.full((problem.max() + 1, len(labels)), np.nan)
-        table[problem[at], np.searchsorted(labels, run[at])] = y[at]
-        table = table[~np.isnan(table).all(axis=1)]
-        names = rows["run"].to_numpy()[[at[run[at] == label][0] for label in labels]]
-        order = pd.Index(names).get_indexer(in_order(names))
-        replays, varied = _replays(table[:, order])
-        if replays:
-            names = names[order]
-            pairs = some([f"run {names[b]} equals run {names[a]}" for b, a in replays.items()])
-            said.append(f"{_name(system)}: {pairs}, on all problems, of which {varied} vary")
-            out[every] |= np.isin(run[every], labels[order[[*replays]]])
-    if not said:
-        return rows
-    text = f"Replayed answers are no further runs: {out.sum():,} rows are left out ({some(said)})."
-    notices.append(Notice("replayed-runs", text))
-    return rows[~out]
+    seen = runs.where(runs.judged)
+    if not len(seen):
+        return None
+    (labels, run), (problems, problem) = dense(seen.run), dense(seen.problem)
+    if len(labels) < 3 or len(seen) < 0.5 * len(labels) * len(problems):
+        return None
+    table = np.full((len(problems), len(labels)), np.nan)
+    table[problem, run] = seen.y
+    replays, varied = _replays(table)
+    if not replays:
+        return None
+    called = [names.runs[label] for label in labels]
+    pairs = some([f"run {called[b]} equals run {called[a]}" for b, a in replays.items()])
+    text = f"{runs.name}: {pairs}, on all problems, of which {varied} vary"
+    return text, np.isin(runs.run, labels[[*replays]])
 
 
 def _replays(y: np.ndarray) -> tuple[dict[int, int], int]:
@@ -117,14 +129,14 @@ def _replays(y: np.ndarray) -> tuple[dict[int, int], int]:
     """
     seen = ~np.isnan(y)
     # A label with one outcome throughout resembles others without being a copy of them.
-    mixed = [k for k in range(y.shape[1]) if len(np.unique(y[seen[:, k], k])) > 1]
+    low, high = np.nanmin(y, axis=0), np.nanmax(y, axis=0)
+    mixed = np.flatnonzero(low < high).tolist()
     if seen.all():
         first: dict[bytes, int] = {}
         same = ((first.setdefault(y[:, k].tobytes(), k), k) for k in mixed)
         alike = [(a, b) for a, b in same if a != b]
     else:
-        equal = ~((y[:, :, None] != y[:, None]) & seen[:, :, None] & seen[:, None]).any(axis=0)
-        alike = [(a, b) for b in mixed for a in mixed if a < b and equal[a, b]]
+        alike = [(mixed[a], mixed[b]) for a, b in _alike(y[:, mixed])]
     if not alike:
         return {}, 0
     n = seen[:, mixed].sum(axis=1)
@@ -146,63 +158,60 @@ def _replays(y: np.ndarray) -> tuple[dict[int, int], int]:
     return replays, int((agree < 0).sum())
 
 
-def treat_failed_runs(rows: pd.DataFrame, rule: str | None, notices: list[Notice]) -> pd.DataFrame:
-    """Point at run labels in which everything failed; leave them out if `rule` says so.
+def _alike(y: np.ndarray) -> list[tuple[int, int]]:
+    """Return the pairs of columns that agree wherever both have a value, by the later one."""
+    n, size = y.shape
+    alike, start = np.tri(size, k=-1, dtype=bool).T, 0
+    step = 256 if np.isin(y, (0.0, 1.0)).sum() == (~np.isnan(y)).sum() else 1 + 2**22 // size**2
+    # Few problems tell most pairs apart; what is left is compared pair by pair.
+    while start < n and alike.sum() > size:
+        block, start = y[start : start + step], start + step
+        if step == 256:
+            ones, zeros = (np.float32(block == value) for value in (1, 0))
+            differ = ones.T @ zeros > 0
+            alike &= ~(differ | differ.T)
+        else:
+            known = ~np.isnan(block)
+            differ = (block[:, :, None] != block[:, None]) & known[:, :, None] & known[:, None]
+            alike &= ~differ.any(axis=0)
+    pairs = sorted(zip(*map(np.ndarray.tolist, np.nonzero(alike)), strict=True),
+                   key=lambda pair: pair[::-1])  # fmt: skip
+    rest = y[start:]
+    return [(a, b) for a, b in pairs if not (np.abs(rest[:, a] - rest[:, b]) > 0).any()]
+
+
+def failed_throughout(runs: Runs, names: Names) -> tuple[str, np.ndarray] | None:
+    """Return which rows' labels failed on all problems, and words for them.
 
     Of a problem with k passes in n other runs, a further run fails with probability
     1 - k/(n + 1) if runs are exchangeable: only labels whose failing throughout is rarer than
     `POINTED_AT` are meant.
     """
-    model, condition, problem, run = _codes(rows, KEYS)
-    system, cell, key = (
-        pd.factorize((model * (condition.max() + 1) + condition) * (codes.max() + 1) + codes)[0]
-        for codes in (np.zeros(len(rows), dtype=int), problem, run)
-    )
-    y = rows["outcome"].to_numpy(float)
-    judged = ~np.isnan(y)
-    failed = judged & (np.bincount(key[judged], y[judged] > 0, key.max() + 1)[key] == 0)
+    (labels, run), (_, cell) = dense(runs.run), dense(runs.problem)
+    judged, passed = runs.judged, runs.y > 0
+    failed = judged & (np.bincount(run[passed], minlength=len(labels))[run] == 0)
     if not failed.any():
-        return rows
+        return None
     others, size = judged & ~failed, cell.max() + 1
-    k, n = np.bincount(cell[others], y[others] > 0, size), np.bincount(cell[others], minlength=size)
-    chance = np.bincount(key[failed], np.log1p(-k / (n + 1))[cell[failed]], key.max() + 1)
-    labels = np.bincount(system[np.unique(key, return_index=True)[1]])
-    rare = chance[key] + np.log(labels[system]) <= np.log(POINTED_AT)
-    dead = rare & np.isin(key, key[failed])
+    k, n = np.bincount(cell[passed], minlength=size), np.bincount(cell[others], minlength=size)
+    chance = np.bincount(run[failed], np.log1p(-k / (n + 1))[cell[failed]], len(labels))
+    rare = chance[run] + np.log(len(labels)) <= np.log(POINTED_AT)
+    dead = rare & np.isin(run, run[failed])
     if not dead.any():
-        return rows
-    models, conditions = (rows[column].to_numpy() for column in KEYS[:2])
-    said = []
-    for one in dict.fromkeys(system[dead].tolist()):
-        mine, out = system == one, (system == one) & dead
-        name = _name((models[mine.argmax()], conditions[mine.argmax()]))
-        names = in_order(rows["run"].to_numpy()[out])
-        with_them, without = (
-            100 * _score(cell[which], y[which]) for which in (mine & judged, mine & judged & ~dead)
-        )
-        said.append(
-            f"{name}: {len(names)} of {labels[one]} run labels ({some(names)}) failed on all "
-            f"{len(np.unique(problem[out]))} problems, {with_them:.1f} % with them, "
-            f"{without:.1f} % without"
-        )
-    end = (
-        f"{dead.sum():,} rows are left out." if rule == "leave-out" else
-        "If these runs were never made, and stored as failed: --failed-runs leave-out."
-    )  # fmt: skip
-    text = f"In some runs everything failed, while other runs did not: {some(said, sep='; ')}. "
-    notices.append(Notice("failed-runs", text + end))
-    return rows[~dead] if rule == "leave-out" else rows
+        return None
+    called = [names.runs[label] for label in np.unique(runs.run[dead])]
+    with_them, without = (
+        100 * _score(cell[which], runs.y[which]) for which in (judged, judged & ~dead)
+    )
+    text = (
+        f"{runs.name}: {len(called)} of {len(labels)} run labels ({some(called)}) failed on all "
+        f"{len(np.unique(cell[dead]))} problems, {with_them:.1f} % with them, "
+        f"{without:.1f} % without"
+    )
+    return text, dead
 
 
 def _score(cell: np.ndarray, y: np.ndarray) -> float:
     """Return the mean of problems' means."""
     n = np.bincount(cell)
     return float((np.bincount(cell, y)[n > 0] / n[n > 0]).mean())
-
-
-def _codes(rows: pd.DataFrame, columns: list[str]) -> list[np.ndarray]:
-    return [pd.factorize(rows[column])[0] for column in columns]
-
-
-def _name(system: System) -> str:
-    return system[0] if system[1] == "default" else " / ".join(system)
