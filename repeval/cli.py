@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_analyze, _add_build, _add_check, _add_claims, _add_compare, _add_convert, _add_fetch,
-        _add_gate, _add_simulate,
+        _add_gate, _add_rank, _add_simulate,
     ):  # fmt: skip
         add(subparsers)
     return parser
@@ -90,7 +90,7 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     _log_options(group)
     group.add_argument(
-        "--wide", choices=["runs", "models", "conditions"],
+        "--wide", choices=["runs", "models", "conditions", "problems"],
         help="what the columns of a table are that has one for each",
     )  # fmt: skip
     group.add_argument(
@@ -194,7 +194,14 @@ def _add_compare(commands: Any) -> None:
 def _add_convert(commands: Any) -> None:
     parser = commands.add_parser("convert", help="write logs or raw responses as a tidy table")
     parser.add_argument("logs", nargs="+", metavar="LOG", help="files or directories, NAME=PATH")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help=".csv or .parquet")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE",
+        help=".csv or .parquet; with --to a folder, or the .json file of one evaluation",
+    )  # fmt: skip
+    parser.add_argument(
+        "--to", choices=["eee"],
+        help="write logs, or tables, as Every Eval Ever records instead, valid by their schema",
+    )  # fmt: skip
     parser.add_argument(
         "--choices", action="store_true",
         help="read tables of multiple-choice responses instead: columns response, and answer or "
@@ -244,6 +251,17 @@ def _add_gate(commands: Any) -> None:
     parser.add_argument("--all", action="store_true", help="all notes")
     parser.add_argument("--condition", metavar="C", help="the condition to compare under")
     parser.set_defaults(run="gate")
+
+
+def _add_rank(commands: Any) -> None:
+    parser = commands.add_parser("rank", help="a leaderboard with sets of ranks that hold together")
+    _data_options(parser)
+    parser.add_argument(
+        "-o", "--output", action="append", default=[], metavar="FILE",
+        help="write it to .json, .md, .csv or .tex instead of the screen; may be given again",
+    )  # fmt: skip
+    parser.add_argument("--condition", metavar="C", help="the condition to rank under")
+    parser.set_defaults(run="rank")
 
 
 def _add_simulate(commands: Any) -> None:

@@ -157,6 +157,27 @@ def _two_systems(args: argparse.Namespace) -> tuple[str, str, list[str]]:
     return *names, [f"{name}={path}" for name, path in zip(names, paths, strict=True)]
 
 
+def rank(args: argparse.Namespace) -> int:
+    """Print a leaderboard, or write it in the format of the file's ending."""
+    from repeval.report.leaderboard import FORMATS, leaderboard
+
+    for path in args.output:
+        if Path(path).suffix.removeprefix(".") not in FORMATS:
+            endings = ", ".join(f".{kind}" for kind in FORMATS)
+            raise RepevalError("bad-option", f"-o {path}: a leaderboard is written to {endings}.")
+        _refuse_inputs("output", path, args.data)
+    outcomes = _load(args)
+    board = leaderboard(
+        outcomes, condition=args.condition, level=args.level, n_resamples=args.resamples,
+        seed=args.seed, cluster=args.cluster,
+    )  # fmt: skip
+    for path in args.output:
+        _write(path, board.written(Path(path).suffix.removeprefix(".")).encode())
+    if not args.output:
+        print(board.screen(), end="")
+    return 0
+
+
 def _answerable(part: Outcomes, cluster: str | None) -> bool:
     """Tell whether a group has two problems, and two clusters, of each of its systems."""
     groups = [part.system_problems(*system) for system in part.systems]
@@ -212,17 +233,23 @@ def check(args: argparse.Namespace) -> int:
 
 
 def convert(args: argparse.Namespace) -> int:
-    """Write logs, or raw responses, as a tidy table."""
-    from repeval.io.convert import convert
+    """Write logs, or raw responses, as a tidy table, or as Every Eval Ever records."""
+    from repeval.io.convert import convert, convert_to_records
 
-    content, notices = convert(
-        args.logs, args.output, scorer=args.scorer, format=args.format, choices=args.choices,
-        columns=args.columns,
-    )  # fmt: skip
-    _write(args.output, content)
+    options = {"scorer": args.scorer, "format": args.format, "columns": args.columns or None}
+    if args.to:
+        if args.choices:
+            raise RepevalError("bad-option", "--choices writes a table: leave out --to")
+        files, notices = convert_to_records(args.logs, args.output, **options)
+    else:
+        content, notices = convert(args.logs, args.output, choices=args.choices, **options)
+        files = {args.output: content}
+    for path, content in files.items():
+        _write(path, content, folders=bool(args.to))
     for notice in notices:
         print(f"{notice.code}: {printable(notice.text)}")
-    print(f"Written: {args.output}")
+    for path in files:
+        print(f"Written: {printable(path)}")
     return 0
 
 
@@ -287,12 +314,14 @@ def _refuse_inputs(option: str, path: str, inputs: Sequence[str]) -> None:
         raise RepevalError("bad-option", what)
 
 
-def _write(path: str, content: bytes) -> None:
+def _write(path: str | Path, content: bytes, folders: bool = False) -> None:
     target = Path(path).resolve()
     # Written beside and renamed: a full disk leaves no half file. A device or a pipe is no file.
     part = target.with_name(f".{target.name}.part")
     replace = target.is_file() or not target.exists()
     try:
+        if folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
         (part if replace else target).write_bytes(content)
         if replace:
             part.replace(target)

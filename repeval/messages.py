@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "printable"]
-__all__ += ["refused", "some"]
+__all__ = ["KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "printable", "refused", "some"]
 
 
 @dataclass(frozen=True)
@@ -111,6 +110,10 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
     ("no-rows", "refused", "The JSON file holds no rows, and is no log that is known.",
      "Rows are a list of objects, an object of columns and data, or objects that give each "
      "problem its verdict. Of a log, say which: --format NAME."),
+    ("lists-inside", "refused", "Rows hold lists of numbers, which could be runs or raters.",
+     "Write a row for each (model, problem, run or rater, outcome); --scale 1 5 maps ratings."),
+    ("nested-read", "assumed", "Rows, or the outcomes of a row's runs, are a list inside others.",
+     "If they are something else, write a row for each run."),
     ("latin-1", "assumed", "The text is not in UTF-8 and reads well as Latin-1.",
      "If names look wrong, save the file as UTF-8."),
     ("decimal-comma", "assumed", "Numbers are written with a decimal comma.",
@@ -151,6 +154,8 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
     ("other-question", "refused", "The same id stands for different questions or right answers.",
      "Ids move when data are shuffled or change. To compare all the same, write each log as a "
      "table (repeval convert) and read the tables."),
+    ("lower-is-better", "refused", "The scores of a log are better the lower they are.",
+     "Name another one (--scorer), or give a table of 1 - score."),
     ("no-choices", "refused", "The table lacks responses, or the letters that are right.",
      "--choices reads tables with columns response and answer (or target), the right letter from "
      "A to J: rename columns, leave out others."),
@@ -159,6 +164,8 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "--format NAME takes them for logs of another harness."),
     ("files-skipped", "assumed", "Files of the directory are not of the kind that was read.",
      "A directory may hold other files."),
+    ("means-as-runs", "first", "Every run of a sample has the mean of its runs as its score.",
+     "Such records do not tell what single runs did: convert the harness's own log instead."),
     ("copies-dropped", "assumed", "Logs are equal, byte for byte, to others of the same run.",
      "A copy is no further run."),
     ("identical-logs", "warned", "Logs that should be different runs are equal, byte for byte.",
@@ -209,7 +216,9 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "Give the path alone: its model column names the models."),
     ("no-run-column", "assumed",
      "No column names runs: every row is taken as its problem's only run.",
-     "Where problems have several rows: --columns run=COLUMN."),
+     "Where problems have several rows: --columns run=COLUMN, or run=# to number them."),
+    ("runs-counted", "assumed", "Runs were numbered in the order of the rows, as was asked.",
+     "Name a column that tells them apart where there is one."),
     ("column-spelling", "assumed", "A column was recognised by another common name.",
      "If it is another column, name it with --columns."),
     ("condition-default", "assumed", "No column names a prompt or setting.",
@@ -262,8 +271,7 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "from difficulty."),
     ("scaled", "assumed", "Ratings were mapped to 0 to 1.",
      "--scale LOW HIGH names the ends of the scale, whether or not they occur."),
-    ("percent-signs", "assumed", "Every outcome has a percent sign.",
-     "They are divided by 100."),
+    ("percent-signs", "assumed", "Every outcome has a percent sign.", "They are divided by 100."),
     ("error-value", "warned", "One value of the outcome column marks errors.",
      "Such a run has no outcome: --errors fail counts it as failed."),
     ("judges-as-runs", "first", "Runs are told apart by who judged, or when.",
@@ -327,12 +335,14 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "Install it: pip install 'repeval[book]'."),
     ("book-version", "refused", "The Jupyter Book that is installed does not build this book.",
      "Install version 1: pip install 'jupyter-book==1.0.4.post1'."),
-    ("large-table", "refused",
-     "The table is too large to hold, and what was asked needs single rows.",
-     "So large a table is read as counts of passes and runs; split it for more."),
+    ("needs-fast", "refused",
+     "The table is too large to hold, and what reduces it is not installed.",
+     "Install it: pip install 'repeval[fast]'."),
     ("too-many-runs", "refused",
      "A large table has more different run labels than can be told apart.",
      "Number the runs of a problem 1, 2, ...: labels are shared by problems."),
+    ("needs-jsonschema", "refused", "Records are checked with jsonschema, which is not installed.",
+     "Install it: pip install 'repeval[logs]'."),
     ("cannot-write", "refused", "A file or folder cannot be written.",
      "Check the folder and its permissions; nothing was half written."),
     ("worker-ended", "refused", "One of the processes that share a long computation was ended.",

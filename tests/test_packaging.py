@@ -21,7 +21,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def pins(text):
-    found = re.findall(r"^\W*([A-Za-z0-9._-]+)==(\S+)$", text, re.MULTILINE)
+    found = re.findall(r"^\W*([A-Za-z0-9._-]+)(?:\[\w+\])?==(\S+)$", text, re.MULTILINE)
     assert found
     return {canonicalize_name(name): version for name, version in found}
 

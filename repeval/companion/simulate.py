@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ def simulate(
     full: bool = False,
     seed: int = DEFAULT_SEED,
     jobs: int = 1,
+    executor: Executor | None = None,
 ) -> pd.DataFrame:
     """Run the study `coverage` or `strategies`; what is None is as the texts have it.
 
@@ -48,6 +50,11 @@ def simulate(
     trials, resamples : int, optional
     full : bool
         As many trials and resamples as the texts have, where not given.
+    seed : int
+    jobs : int
+        Processes. The table does not depend on it.
+    executor : concurrent.futures.Executor, optional
+        Where to compute in place of `jobs` processes; as in `studies.result`.
 
     Raises
     ------
@@ -79,7 +86,7 @@ def simulate(
         from repeval import load
 
         outcomes = load()
-    return store.run(kind, outcomes, parameters, seed=seed, jobs=jobs)
+    return store.run(kind, outcomes, parameters, seed=seed, jobs=jobs, executor=executor)
 
 
 def _check(name: str, values: Sequence[float | None] | None, least: float, most: float) -> None:

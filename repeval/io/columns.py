@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
-    "JUDGES", "ROLES", "RUNS", "STATUS", "SYSTEMS", "TIMES", "Columns", "Unclear", "name_fits",
-    "parse_columns", "plain", "resolve",
+    "COUNTED", "JUDGES", "METRICS", "ROLES", "RUNS", "STATUS", "SYSTEMS", "TIMES", "Columns",
+    "Unclear", "name_fits", "parse_columns", "plain", "resolve",
 ]  # fmt: skip
 
 ROLES = ("model", "condition", "problem", "run", "outcome")
@@ -44,14 +44,23 @@ SYSTEMS = re.compile(
     "(language)?model(s?|name|id|nameorpath|version|type|size|family|key)|.*agent(name|id|type)?|"
     "policy|temp(erature)?|top[kp]|(system)?prompt(type|id|name|version|template|style)?|system|"
     "llm|scaffold|provider|engine|checkpoint|(reasoning)?effort|variant|config(uration)?|setting|"
-    "condition"
+    "condition|experiment(name|id)?|harness"
 )
 RUNS = re.compile(
-    "(run|epoch|episode|trial|draw|attempt|seed|repetition|repeat|rep|iteration|try|retry)"
-    "(id|index|number|no|s)?"
+    "(run|epoch|episode|trial|draw|attempt|seed|repetition|repeat|rep|iteration|try|retry|trace|"
+    "span|session|request|thread)"
+    "(id|index|number|no|name|s)?"
 )
 JUDGES = re.compile("(judge|rater|grader|annotator|reviewer|evaluator|labell?er)(id|name|model)?")
 TIMES = re.compile(".*(time(stamp)?|tstamp|date|created(at)?|uuid)|id")
+
+#: Names of columns that say what was scored: each is an outcome of its own.
+METRICS = re.compile(
+    "(metric|score|scorer|evaluator|criterion|dimension)(name|id|key)|metric|scorer"
+)
+
+#: Typed as the column of runs: rows of a problem are numbered as they stand.
+COUNTED = "#"
 
 Columns = str | Mapping[str, str] | Iterable[str] | None
 

@@ -46,7 +46,8 @@ class Table:
 
     `columns` are object arrays: text for CSV, the values of the file for the others. `rows` are
     row numbers as a person sees them; a CSV header is row 1. `model` is what ``NAME=PATH`` says,
-    `notices` what was assumed about the file, and `frame` tells what was no file.
+    `notices` what was assumed about the file, and `frame` tells what was no file. A table of
+    different values, column by column, has `weights`: how often each of the outcomes occurs.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Table:
     sha256: str
     notices: tuple[Notice, ...] = ()
     frame: bool = False
+    weights: np.ndarray | None = None
 
     def at(self, positions: Sequence[int]) -> str:
         """Write the row numbers at some positions, see `rows_text`."""

@@ -9,5 +9,5 @@ FORMATS = {"csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "par
 #: Logs by harness, each the name of a module in `repeval.io.readers`, in the order of asking.
 READERS = (
     "inspect", "tau_bench", "tau2_bench", "terminal_bench", "harbor", "lm_eval", "swebench",
-    "evalplus", "promptfoo", "openai_evals",
+    "evalplus", "promptfoo", "openai_evals", "eee",
 )  # fmt: skip

@@ -6,7 +6,9 @@ import csv
 import hashlib
 import io
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +19,7 @@ from repeval.io.files import Table
 from repeval.io.parse import label_text
 from repeval.messages import refused
 
-__all__ = ["table_of"]
+__all__ = ["may_be_frame", "native_of", "plain_values", "quiet", "table_of"]
 
 #: What a frame is called where a file has its name.
 NAME = "frame"
@@ -59,17 +61,20 @@ def table_of(data: object) -> Table | None:
     return Table(NAME, None, columns, rows, _sha256(columns), frame=True)
 
 
+def may_be_frame(data: object) -> bool:
+    """Tell whether something could be a frame that an engine has, not yet which."""
+    return not isinstance(data, str | bytes | os.PathLike | Mapping | Sequence | type(None))
+
+
 def _computed(data: Any) -> dict[Any, Sequence[Any]] | None:
     """Return the columns of what narwhals knows."""
     import narwhals.stable.v2 as nw
 
-    if isinstance(data, pd.DataFrame):
-        levels = [n for n in data.index.names if n is not None and n not in data.columns]
-        data = data.reset_index(levels) if levels else data
     try:
-        frame = nw.from_native(data, pass_through=True)
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
+        with quiet():
+            frame = nw.from_native(native_of(data), pass_through=True)
+            if isinstance(frame, nw.LazyFrame):
+                frame = frame.collect()
         if not isinstance(frame, nw.DataFrame):
             return None
         return {column.name: _values(column) for column in frame.iter_columns()}
@@ -82,6 +87,27 @@ def _computed(data: Any) -> dict[Any, Sequence[Any]] | None:
     except Exception as error:
         why = " ".join(str(error).partition("\n")[0].split()).rstrip(".")
         raise refused("unreadable-frame", f"{NAME}: {type(error).__name__} ({why}).") from error
+
+
+def native_of(data: Any) -> Any:
+    """Return a frame whose named levels of a pandas index are columns."""
+    if not isinstance(data, pd.DataFrame):
+        return data
+    levels = [n for n in data.index.names if n is not None and n not in data.columns]
+    return data.reset_index(levels) if levels else data
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep still about narwhals' plans for Dask, which no caller can do anything about."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Dask support is moving", FutureWarning)
+        yield
+
+
+def plain_values(column: Any) -> list[Any]:
+    """Return a narwhals column's values as Python has them."""
+    return list(map(_plain, _values(column)))
 
 
 def _values(column: Any) -> list[Any]:

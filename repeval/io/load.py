@@ -5,31 +5,28 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
 
-from repeval.io import frames, large, registry
+from repeval.io import frames, registry
 from repeval.io.checks import TASK_COLUMNS
-from repeval.io.columns import Columns, parse_columns
-from repeval.io.containers import first_attempts
-from repeval.io.files import read
+from repeval.io.columns import COUNTED, Columns, parse_columns
+from repeval.io.containers import damaged, first_attempts
+from repeval.io.engines.size import is_hopeless, is_large
+from repeval.io.files import Table, read
 from repeval.io.formats import FORMATS, READERS
 from repeval.io.keys import KEYS, Policy, Source
-from repeval.io.missing import apply_errors, apply_missing, first_runs
-from repeval.io.nonruns import (
-    cache_flags,
-    drop_cached,
-    drop_replayed,
-    one_attempt,
-    treat_failed_runs,
-)
 from repeval.io.outcomes import Outcomes
 from repeval.io.parse import constant_labels
 from repeval.io.readers import Found, find, merge
+from repeval.io.rules.nonruns import cache_flags, drop_cached, one_attempt
+from repeval.io.rules.runs import frame_of, runs_of
+from repeval.io.rules.settle import check_enough, settled, several_tasks
 from repeval.io.tables.advice import (
     in_common,
     judges_as_runs,
@@ -53,6 +50,9 @@ CHOICES = {
     "failed-runs": (None, "keep", "leave-out"),
     "wide": (None, *WIDE),
 }
+
+#: An engine may fail with anything: what it cannot read is read as a small table, or refused so.
+GIVE_UP: tuple[type[Exception], ...] = (Exception,)
 
 
 def load(
@@ -78,11 +78,12 @@ def load(
     paths : path, several, or a frame; optional
         CSV, TSV, JSON, JSON Lines (each also ``.gz``), Parquet or .xlsx files, logs of one harness,
         directories of either, or ``NAME=PATH`` to name the model of a file. Or one frame that
-        narwhals knows (pandas, Polars, eager or lazy, PyArrow, DuckDB, ...), or a
+        narwhals knows (pandas, Polars, eager or lazy, PyArrow, DuckDB, Dask, ...), or a
         mapping of names to columns. It is read as a file of the same columns would be; rows are
-        counted from 1. None: the default data.
+        counted from 1. Large tables are reduced in an engine. None: the default data.
     columns : str, mapping or iterable, optional
-        ``"problem=item_id"``; ``"problem=task+item_id"`` makes a composite key.
+        ``"problem=item_id"``; ``"problem=task+item_id"`` makes a composite key, and ``"run=#"``
+        numbers the rows of a problem as they stand.
     missing : {None, "keep", "drop-problem", "fail", "error"}
         Missing runs: use what was recorded; keep only problems that every system ran in full;
         count as failed; refuse. None: the rule of a registered data set, else keep.
@@ -105,8 +106,9 @@ def load(
     failed_runs : {None, "keep", "leave-out"}
         Run labels in which everything failed while other runs did not, which the notice
         "failed-runs" points at: use them, or leave them out as never run.
-    wide : {None, "runs", "models", "conditions"}
-        What the columns of a table stand for that has one for each run, model or condition.
+    wide : {None, "runs", "models", "conditions", "problems"}
+        What the columns of a table stand for that has one for each run, model, condition or
+        problem.
     names : str, optional
         Pattern of the files' names, such as ``{model}_run{run}.csv``, also with ``{condition}``.
 
@@ -144,61 +146,136 @@ def load(
     for option, text in {"scorer": scorer, "name": name, "names": names}.items():
         if not isinstance(text, str | None):
             raise RepevalError("bad-option", f"{option} must be text, not {text!r}.")
-    scale = _checked_scale(scale)
+    policy = Policy(
+        tuple(sorted(mapping.items())), missing, errors, scorer, pass_at, format,
+        _checked_scale(scale), retries, failed_runs, wide, names,
+    )  # fmt: skip
     registered = registry.default_dataset() if paths is None else None
+    notices: list[Notice] = []
+    # Rows that are numbered, and columns that are runs or models, are rows held in their order.
+    rows_needed = wide or mapping.get("run") == COUNTED
+    if not rows_needed and (large := _large_frame(paths, policy, name, notices)):
+        return large
     frame = frames.table_of(paths)
-    if frame and format:
-        raise RepevalError("bad-option", f"--format {format} is for files: a frame needs none.")
     if frame:
+        _refuse_for_frames(policy)
         found = Found(None, [], [], [frame.name])
     else:
         found = find(registry.dataset_path(registered) if registered else paths, format)
     if scorer is not None and not found.reader:
         raise refused("scorer-not-used", f"--scorer {scorer} is for logs with several scorers.")
-    if not found.reader and any(large.is_large(path, format) for path, _ in found.files):
-        if wide or names:
-            raise refused(
-                "large-table", "Large tables are read as they are: no --wide, no --names."
-            )
-        policy = Policy(
-            tuple(sorted(mapping.items())), missing or "keep", errors, format=format, scale=scale,
-            retries=retries, failed_runs=failed_runs,
-        )  # fmt: skip
-        return _streamed(found.files, policy, pass_at, name)
-    notices: list[Notice] = []
     if found.reader:
         if wide or names:
             raise refused("not-wide", "--wide and --names are for tables, not for logs.")
         tables = merge.tables(found, scorer, notices, retries)
     else:
-        tables = [frame] if frame else [read(path, model, format) for path, model in found.files]
-        notices += [notice for table in tables for notice in table.notices]
-        for table in tables:
-            notices += first_attempts(table.columns, mapping, table.name)
         if found.skipped:
             aside = f"{len(found.skipped)} ({some(path.name for path in found.skipped)})"
             notices.append(Notice("files-skipped", f"Left aside as no tables: {aside}."))
+        if not rows_needed and (large := _large_files(found.files, policy, name, notices)):
+            return large
+        tables = [frame] if frame else [read(path, model, format) for path, model in found.files]
+    return _held(tables, found, policy, name, notices, registered)
+
+
+def _large_files(
+    files: Sequence[tuple[Path, str | None]], policy: Policy, name: str | None,
+    notices: list[Notice],
+) -> Outcomes | None:  # fmt: skip
+    """Read files that are too large to hold; None for others, and for unusual layouts."""
+    if not is_large(files, policy.format):
+        return None
+    from repeval.io.engines import large, parts
+
+    try:
+        with parts.opened(files, policy.format) as found:
+            return _reduced(large, found, files, policy, name, notices)
+    except RepevalError:
+        raise
+    except GIVE_UP as error:
+        if is_hopeless(files, policy.format):
+            raise damaged(files[0][0].name, str(error).partition("\n")[0]) from None
+        return None
+
+
+def _large_frame(
+    data: object, policy: Policy, name: str | None, notices: list[Notice]
+) -> Outcomes | None:
+    """Read a frame that is too large to hold; None for others."""
+    if not frames.may_be_frame(data):
+        return None
+    from repeval.io.engines import large, parts
+
+    if (part := parts.frame_part(data)) is None:
+        return None
+    _refuse_for_frames(policy)
+    try:
+        return _reduced(large, [part], [], policy, name, notices)
+    except RepevalError:
+        raise
+    except GIVE_UP:
+        return None
+
+
+def _refuse_for_frames(policy: Policy) -> None:
+    if policy.format:
+        what = f"--format {policy.format} is for files: a frame needs none."
+        raise RepevalError("bad-option", what)
+    if policy.scorer is not None:
+        what = f"--scorer {policy.scorer} is for logs with several scorers."
+        raise refused("scorer-not-used", what)
+
+
+def _reduced(
+    large: ModuleType, found: Sequence[Any], files: Sequence[tuple[Path, str | None]],
+    policy: Policy, name: str | None, notices: list[Notice],
+) -> Outcomes | None:  # fmt: skip
+    paths, said = [path for path, _ in files], list(notices)
+    doors = large.Doors(
+        lambda tables, notices: _arranged(tables, paths, policy, notices),
+        lambda tables: _held(tables, Found(None, list(files), [], []), policy, name, []),
+    )
+    policy = replace(policy, missing=policy.missing or "keep")
+    return large.read_large(found, policy, name, doors, said)
+
+
+def _arranged(
+    tables: Sequence[Table], paths: Sequence[Path], policy: Policy, notices: list[Notice]
+) -> list[Read]:
+    """Bring tables into one row a run, and give them what the names of their files tell."""
+    mapping = dict(policy.columns)
+    reads = [arranged(Read(table, mapping), policy.wide, notices) for table in tables]
+    return named(reads, paths, policy.names, notices) if paths else reads
+
+
+def _held(
+    tables: list[Table], found: Found, policy: Policy, name: str | None, notices: list[Notice],
+    registered: dict[str, Any] | None = None,
+) -> Outcomes:  # fmt: skip
+    """Read tables that are held in memory."""
+    mapping, scale = dict(policy.columns), policy.scale
+    if not found.reader:
+        begun = [notice for table in tables for notice in table.notices]
+        for table in tables:
+            begun += first_attempts(table.columns, mapping, table.name)
+        notices[:0] = begun
     sums = sorted(table.sha256 for table in tables)
     sha256 = sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
     if registered:
         registry.check(registered, sha256)
         mapping = mapping or registry.fitting_columns(registered, tables[0].columns)
+        policy = replace(policy, columns=tuple(sorted(mapping.items())))
     entry = registered or registry.by_sha256(sha256) or {}
     reads = [Read(table, mapping) for table in tables]
     if not found.reader:
-        reads = [arranged(read, wide, notices) for read in reads]
-        if not frame:
-            reads = named(reads, [path for path, _ in found.files], names, notices)
-    policy = Policy(
-        tuple(sorted(mapping.items())), missing or "keep", errors, scorer, pass_at, format, scale,
-        retries, failed_runs, wide, names,
-    )  # fmt: skip
+        reads = _arranged(tables, [path for path, _ in found.files], policy, notices)
     if any(read.counts for read in reads):
-        if pass_at is not None or missing not in (None, "keep"):
+        if policy.pass_at is not None or policy.missing not in (None, "keep"):
             what = "A table of counts is read as it is: no --pass-at, no --missing."
             raise refused("counts-only", what)
         n_rows = sum(len(table.rows) for table in tables)
         source = Source(name or some(dict.fromkeys(t.name for t in tables)), sha256, n_rows=n_rows)
+        policy = replace(policy, missing="keep")
         return counted(reads, notices, source=source, policy=policy)
     tables = [read.table for read in reads]
     # What layouts and names say of columns was not typed.
@@ -206,42 +283,32 @@ def load(
     parts = parts_of(tables, mapping, notices, scale, fixed)
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
     texts = pd.concat([part.labels for part in parts], ignore_index=True)
+    labels = constant_labels(texts.drop(columns=cache_flags(texts)), rows["problem"])
+    between = [
+        several_tasks(column, texts[column].nunique(), parts[0].roles["problem"])
+        for column in texts if column.lower() in TASK_COLUMNS and column not in labels
+    ]  # fmt: skip
     rows = drop_cached(rows, texts, notices)
     if len(set(sums)) == len(sums):  # A file that is given twice is no retry.
-        rows = one_attempt(rows, retries, notices)
+        rows = one_attempt(rows, policy.retries, notices)
     texts = texts.loc[rows.index]
     data = Data(tables, mapping, scale, in_common(fixed))
     refuse_duplicates(rows, texts, parts, data)
     if not found.reader:
         refuse_silent_labels(rows, texts, parts, data)
         notices += judges_as_runs(parts)
-    rows, texts = drop_replayed(rows, notices), texts.drop(columns=cache_flags(texts))
-    labels = constant_labels(texts.loc[rows.index], rows["problem"])
-    for column in (c for c in texts if c.lower() in TASK_COLUMNS and c not in labels):
-        key = "+".join([column, *parts[0].roles["problem"]])
-        text = (
-            f"Column {column} names {texts[column].nunique()} tasks that share problem ids: rows "
-            f"of one id are taken for one problem. If they are not: --columns problem={key}."
-        )
-        notices.append(Notice("several-tasks", text))
-    if pass_at is not None:
-        rows["outcome"] = (rows["outcome"] >= pass_at).astype(float).where(rows["outcome"].notna())
-        notices.append(Notice("pass-threshold", f"Scores of at least {pass_at:g} pass."))
-    rule = missing or entry.get("missing") or "keep"
-    if missing is None and rule != "keep":
+    if policy.pass_at is not None:
+        between.append(Notice("pass-threshold", f"Scores of at least {policy.pass_at:g} pass."))
+    rule = policy.missing or entry.get("missing") or "keep"
+    if policy.missing is None and rule != "keep":
         text = f"The data set's own rule for missing runs is used: {rule}."
-        notices.append(Notice("dataset-rule", text))
-    rows = apply_errors(rows, errors, notices)
-    rows = first_runs(treat_failed_runs(rows, failed_runs, notices), notices)
-    whole, rows = rows, apply_missing(rows, rule, notices)
-    if not rows["outcome"].notna().any():
-        what = f"{tables[0].name}: no row has an outcome; --errors fail makes them failures."
-        raise RepevalError("outcome-empty", what)
-    if rows["problem"].nunique() < 2:
-        what = f"{tables[0].name}: there is only one problem ({rows['problem'].iloc[0]!r})."
-        raise refused(
-            "one-problem", f"{what} Are ids in another column (--columns problem=COLUMN)?"
-        )
+        between.append(Notice("dataset-rule", text))
+    policy = replace(policy, missing=rule)
+    systems, codes = runs_of(rows)
+    done, before = settled(lambda: systems, codes, policy, notices, between, frame_of)
+    rows = pd.concat(done.systems.values(), ignore_index=True)
+    any_judged = bool(rows["outcome"].notna().any())
+    check_enough(tables[0].name, any_judged, rows["problem"].unique())
     if not name and entry.get("basis", "user") != "user":
         name = entry["name"]
     source = Source(
@@ -252,37 +319,18 @@ def load(
         tuple(entry.get("excluded_systems", ())),
         entry.get("default_condition"),
     )
-    policy = replace(policy, missing=rule)
 
     def built(rows: pd.DataFrame, policy: Policy, **more: Any) -> Outcomes:
         recorded = rows["outcome"].notna()
         errored = rows.loc[~recorded, KEYS]
-        return Outcomes.from_frame(
+        return Outcomes._from_frame(
             rows[recorded], labels, source=source, policy=policy, errored=errored, **more
         )
 
-    before = None if rows is whole else built(whole, replace(policy, missing="keep"))
+    if before is not None:
+        whole = pd.concat(before.systems.values(), ignore_index=True)
+        before = built(whole, replace(policy, missing="keep"))
     return built(rows, policy, notices=list(dict.fromkeys(notices)), before=before)
-
-
-def _streamed(
-    files: list[tuple[Path, str | None]], policy: Policy, pass_at: float | None, name: str | None
-) -> Outcomes:
-    """Read a table too large to hold as counts."""
-    chosen = pass_at, policy.scale, policy.retries, policy.failed_runs
-    if len(files) > 1 or any(chosen) or policy.missing != "keep":
-        what = (
-            "Large tables are read one at a time, as they are: no --pass-at, --missing, --scale, "
-        )
-        what += "--retries or --failed-runs."
-        raise refused("large-table", what)
-    (path, model), notices = files[0], []
-    counted = large.count(path, model, policy.format, dict(policy.columns), notices)
-    source = Source(name or path.name, counted.sha256, n_rows=counted.n_rows)
-    return Outcomes.from_cells(
-        counted.problems, counted.cells, source=source, policy=policy, notices=notices,
-        lacking=counted.lacking,
-    )  # fmt: skip
 
 
 def _check_options(chosen: dict[str, str | None], pass_at: float | None) -> None:

@@ -6,7 +6,7 @@ import csv
 import dataclasses
 import functools
 import gzip
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from repeval.io.keys import KEYS, Policy, Source, System, check_names, in_order
-from repeval.io.planned import lacking_by_system
+from repeval.io.rules.planned import lacking_by_system
 from repeval.messages import Notice, RepevalError, refused
 from repeval.stats.sample import Sample, from_scores
 
@@ -67,7 +67,7 @@ class Outcomes:
     before: Outcomes | None = field(default=None, repr=False)
 
     @classmethod
-    def from_frame(
+    def _from_frame(
         cls,
         frame: pd.DataFrame,
         labels: pd.DataFrame | None = None,
@@ -104,13 +104,18 @@ class Outcomes:
         source: Source,
         policy: Policy,
         notices: Sequence[Notice] = (),
-        lacking: dict[System, np.ndarray] | None = None,
+        lacking: Mapping[System, np.ndarray] | None = None,
+        planned: Mapping[System, int] | None = None,
         labels: pd.DataFrame | None = None,
+        before: Outcomes | None = None,
+        rows: Callable[[], tuple[pd.DataFrame, pd.DataFrame]] | None = None,
     ) -> Outcomes:
-        """Build outcomes from counts alone: `frame` is empty, and nothing that needs it works.
+        """Build outcomes from counts: `frame` is empty until `rows` is asked for.
 
         `cells` holds each system's positions in `problems`, in any order, and its sample;
-        `lacking` how many runs each of `problems` lacks (see `planned.lacking`).
+        `lacking` how many runs each of `problems` lacks (see `planned.lacking`), `planned` the
+        most runs of any problem. `rows` gives the rows with and without outcome; None where only
+        counts are known.
         """
         names = in_order(problems)
         place = pd.Index(names, dtype=object).get_indexer(problems)
@@ -119,7 +124,8 @@ class Outcomes:
         index = pd.Index(names, dtype=object, name="problem")
         labels = pd.DataFrame(index=index) if labels is None else labels.reindex(index)
         new = cls(
-            models, conditions, names, empty, labels, source, policy, tuple(notices), empty[KEYS]
+            models, conditions, names, empty, labels, source, policy, tuple(notices), empty[KEYS],
+            before,
         )  # fmt: skip
         found = {}
         for system in sorted(cells, key=lambda s: (models.index(s[0]), conditions.index(s[1]))):
@@ -132,19 +138,19 @@ class Outcomes:
         new.__dict__["_lacking"] = {
             system: none if lacking is None else lacking[system][order] for system in found
         }
+        new.__dict__["_planned"] = planned or {s: int(x.runs.max()) for s, (_, x) in found.items()}
+        new.__dict__["_later"] = rows
         return new
 
     def rows(self) -> pd.DataFrame:
-        """Return `frame`, which large tables and counts do not have."""
+        """Return `frame`, which large tables have from then on; those of counts never do."""
         if self.frame.empty:
-            what = f"{self.source.name}: single rows are needed."
-            raise refused("counts-only" if self._counted else "large-table", what)
+            if not (later := self.__dict__.get("_later")):
+                raise refused("counts-only", f"{self.source.name}: single rows are needed.")
+            rows, errored = later()
+            whole = self._from_frame(rows, errored=errored)
+            self.__dict__.update(frame=whole.frame, errored=whole.errored)
         return self.frame
-
-    @property
-    def _counted(self) -> bool:
-        """Whether a counts table was read, which has no single runs."""
-        return any(notice.code == "counts-read" for notice in self.notices)
 
     @functools.cached_property
     def _cells(self) -> dict[System, tuple[np.ndarray, Sample]]:
@@ -256,9 +262,7 @@ class Outcomes:
 
     def planned_runs(self, model: str, condition: str) -> int:
         """Return the most runs of any problem of the system, errors included."""
-        sample = self.system(model, condition)
-        if not len(self.errored):
-            return int(sample.runs.max())
+        self._cell(model, condition)
         return int(self._planned[model, condition])
 
     def lacking(self, model: str, condition: str) -> np.ndarray:
@@ -301,8 +305,6 @@ class Outcomes:
 
     def split_by(self, column: str) -> dict[str, Outcomes]:
         """Split by a label, in order of appearance along `problems`; "" where there is none."""
-        if not self._counted:
-            self.rows()
         if column not in self.labels:
             known = ", ".join(self.labels.columns) or "none"
             what = f"There is no label column {column!r}. Label columns: {known}."
@@ -352,13 +354,15 @@ class Outcomes:
 
     def _subset(self, **names: Sequence[str]) -> Outcomes:
         """Keep the rows, or the counts, whose keys are among the names."""
-        if self.frame.empty and self._counted:
+        # Only single runs tell what was planned of some problems, and which have errors only.
+        asked = "problem" in names or any(n.code == "errored-rows" for n in self.notices)
+        if self.frame.empty and not (asked and self.__dict__.get("_later")):
             return self._subset_of_counts(**names)
         frame, errored = (
             table[table[list(names)].isin(names).all(axis=1)]
             for table in (self.rows(), self.errored)
         )
-        return Outcomes.from_frame(
+        return Outcomes._from_frame(
             frame,
             self.labels,
             source=self.source,
@@ -378,5 +382,13 @@ class Outcomes:
                 cells[system] = codes[inside], sample.take(inside)
         used = np.unique(np.concatenate([codes for codes, _ in cells.values()]))
         cells = {s: (np.searchsorted(used, codes), sample) for s, (codes, sample) in cells.items()}
+        later = self.__dict__.get("_later")
         about = {"source": self.source, "policy": self.policy, "notices": self.notices}
-        return Outcomes.from_cells(self._names(used), cells, labels=self.labels, **about)
+        return Outcomes.from_cells(
+            self._names(used), cells, labels=self.labels, **about,
+            lacking={system: self._lacking[system][used] for system in cells},
+            planned={system: self._planned[system] for system in cells},
+            before=self.before and self.before._subset(**names),
+            rows=later and (lambda: tuple(
+                table[table[list(names)].isin(names).all(axis=1)] for table in later())),
+        )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from repeval.io.columns import ROLES, STATUS, name_fits, plain, resolve
+from repeval.io.columns import COUNTED, ROLES, STATUS, name_fits, plain, resolve
 from repeval.io.files import Table
 from repeval.io.keys import KEYS
 from repeval.io.verdicts import (
@@ -25,7 +25,8 @@ from repeval.io.verdicts import (
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
-    "SURROGATE", "Part", "constant_labels", "joined", "key_text", "label_text", "number", "part_of",
+    "SURROGATE", "Part", "constant_labels", "joined", "key_of", "key_text", "label_text", "number",
+    "part_of", "refuse_text_as_condition", "roles_named", "sample_column",
 ]  # fmt: skip
 
 #: Halves of characters, which JSON can spell and no file can hold.
@@ -49,14 +50,15 @@ def part_of(
 ) -> Part:
     """Recognise the columns of a table and read its rows; what was assumed goes to `notices`."""
     name = table.name
-    if table.model and not any(name_fits("model", c) for c in table.columns):
-        mapping = {"model": "", **mapping}
-    if "problem" not in mapping and (sample := _repeated_sample(table)):
-        mapping = {"problem": sample, **mapping}
-        text = f"problem is read from column {sample}, whose values repeat."
-        notices.append(Notice("column-spelling", text))
+    column = sample_column(table.columns, mapping)
+    repeats = column and len(set(map(key_text, table.columns[column]))) < len(table.rows)
+    mapping = roles_named(table, mapping, column if repeats else "", notices)
+    numbered = mapping.get("run") == COUNTED and COUNTED not in table.columns
+    mapping = {**mapping, "run": ""} if numbered else mapping
     roles = resolve(list(table.columns), mapping, name, notices)
-    rows: dict[str, Any] = {role: _key(table, role, roles[role]) for role in KEYS if role in roles}
+    rows: dict[str, Any] = {
+        role: key_of(table, role, roles[role]) for role in KEYS if role in roles
+    }
     if table.model:
         models = list(dict.fromkeys(rows.get("model", [table.model])))
         if len(models) > 1:
@@ -75,7 +77,12 @@ def part_of(
         rows["condition"] = "default"
         text = "There is no condition column: all rows have the condition default."
         notices.append(Notice("condition-default", text))
-    if "run" not in rows:
+    if numbered:
+        keys = pd.DataFrame({key: rows[key] for key in KEYS[:3]}, index=range(len(table.rows)))
+        rows["run"] = (keys.groupby(KEYS[:3]).cumcount() + 1).astype(str).to_numpy(object)
+        text = f"Runs are numbered in the order of the rows of {name} (--columns run={COUNTED})."
+        notices.append(Notice("runs-counted", text))
+    elif "run" not in rows:
         rows["run"] = "1"
         text = "There is no run column: every row is the only run of its problem."
         notices.append(Notice("no-run-column", text))
@@ -83,8 +90,8 @@ def part_of(
     rows["outcome"] = _outcomes(table, roles["outcome"][0], status, scale, notices)
     rows["error"] = np.any([_errors(c, table.columns[c]) for c in status], axis=0)
     frame = pd.DataFrame(rows, index=range(len(table.rows)))
-    if "condition" not in mapping:
-        _refuse_text_as_condition(frame, roles, name)
+    if "condition" not in mapping and table.weights is None:
+        refuse_text_as_condition(frame, roles, name)
     single = {parts[0] for parts in roles.values() if len(parts) == 1}
     # A label must not carry the name of a role: the canonical table has that column already.
     labels = {
@@ -95,16 +102,28 @@ def part_of(
     return Part(table, roles, frame, pd.DataFrame(labels, index=frame.index, dtype=object))
 
 
-def _repeated_sample(table: Table) -> str:
-    """Return a column sample_id whose values repeat, where no other can be the problem."""
-    if any(name_fits("problem", c) for c in table.columns):
+def sample_column(columns: Iterable[str], mapping: Mapping[str, str]) -> str:
+    """Return a column sample_id that is the problem if its values repeat, where no other can be."""
+    if "problem" in mapping or any(name_fits("problem", c) for c in columns):
         return ""
-    (column, *more) = [c for c in table.columns if plain(c) == "sampleid"] or [""]
-    ids = table.columns[column] if column and not more else ()
-    return column if len(set(map(key_text, ids))) < len(ids) else ""
+    column, *more = [c for c in columns if plain(c) == "sampleid"] or [""]
+    return "" if more else column
 
 
-def _refuse_text_as_condition(frame: pd.DataFrame, roles: Mapping, name: str) -> None:
+def roles_named(
+    table: Table, mapping: Mapping[str, str], sample: str, notices: list[Notice]
+) -> Mapping[str, str]:
+    """Return a mapping with what ``NAME=PATH`` and a repeated column `sample` say."""
+    if table.model and not any(name_fits("model", c) for c in table.columns):
+        mapping = {"model": "", **mapping}
+    if sample:
+        mapping = {"problem": sample, **mapping}
+        text = f"problem is read from column {sample}, whose values repeat."
+        notices.append(Notice("column-spelling", text))
+    return mapping
+
+
+def refuse_text_as_condition(frame: pd.DataFrame, roles: Mapping, name: str) -> None:
     """Refuse a `prompt` column that holds each problem's text: it is no condition."""
     (column,) = roles.get("condition", ("condition",))
     pairs = frame[["condition", "problem"]].drop_duplicates()
@@ -118,7 +137,7 @@ def _refuse_text_as_condition(frame: pd.DataFrame, roles: Mapping, name: str) ->
         )
 
 
-def _key(table: Table, role: str, columns: tuple[str, ...]) -> np.ndarray:
+def key_of(table: Table, role: str, columns: tuple[str, ...]) -> np.ndarray:
     """Return a key as text."""
     parts = [_ids(table, role, column) for column in columns]
     if len(parts) == 1:
@@ -148,12 +167,20 @@ def _ids(table: Table, role: str, column: str) -> np.ndarray:
             number, string = (table.at(np.flatnonzero((text == one) & kind)[:1])
                               for kind in (~written, written))  # fmt: skip
             what = f'the number {one} in {number} and the text "{one}" in {string}'
-            raise refused("mixed-types", f"{where} {what}.")
+            raise _at(
+                column, np.flatnonzero(text == one), refused("mixed-types", f"{where} {what}.")
+            )
     if bad := {t for t in set(text) if not t or SURROGATE.search(t)}:
         at = np.flatnonzero([t in bad for t in text])
         what = f"empty, or neither text nor a number, in {table.at(at)}"
-        raise refused("bad-key", f"{where} {what}.")
+        raise _at(column, at, refused("bad-key", f"{where} {what}."))
     return text
+
+
+def _at(column: str, positions: np.ndarray, error: RepevalError) -> RepevalError:
+    """Return an error that knows which values of which column are meant."""
+    error.column, error.positions = column, positions
+    return error
 
 
 def key_text(value: Any) -> str | None:
@@ -195,7 +222,8 @@ def _outcomes(
         if bad.any():
             at = np.flatnonzero(bad)
             where = f"{table.at(at)} ({str(values[at[0]])[:40]!r})"
-            raise refused(code, f"{table.name}: outcome (column {column}) {what} in {where}.")
+            text = f"{table.name}: outcome (column {column}) {what} in {where}."
+            raise _at(column, at, refused(code, text))
 
     refuse("outcome-unreadable", np.isinf(read)[codes], "cannot be read")
     if not (said := vocabularies(distinct)):
@@ -216,7 +244,11 @@ def _outcomes(
         notices.append(Notice("scaled", text))
     mark = sentinel(read[:-1], (low, high))
     if mark is not None and column in status:
-        n = int((read[codes] == mark).sum())
+        n = int(
+            np.dot(
+                read[codes] == mark, np.ones(len(codes)) if table.weights is None else table.weights
+            )
+        )
         text = f"{mark:g} in column {column} marks errors: {n:,} rows have no outcome."
         notices.append(Notice("error-value", text))
         read[read == mark] = np.nan

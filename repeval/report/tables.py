@@ -12,14 +12,11 @@ import pandas as pd
 
 from repeval.report import summary
 from repeval.report.format import (
-    NEW,
     NOT_SHOWN,
     limits,
     no_ceiling,
-    percent,
     points,
     reach,
-    signed_limits,
 )
 from repeval.report.sentences import these
 
@@ -127,38 +124,6 @@ def report_card(analysis: Analysis) -> pd.DataFrame:
         }
         for condition in analysis.summary
         for s in analysis.ranked(condition)
-    )
-
-
-def rank_table(analysis: Analysis, condition: str) -> pd.DataFrame:
-    """Return ranks with what the data cannot rule out, best first."""
-    return pd.DataFrame(
-        {
-            "model": r.model,
-            "rank": str(r.rank),
-            "not ruled out": reach(r.rank_set, "-"),
-            "interval": reach(r.rank_interval, "-"),
-            "by two-level law": reach(r.two_level.rank_interval, "-"),
-            "first in": percent(r.p_first),
-            "in top three in": percent(r.p_top3),
-        }
-        for r in analysis.ranks
-        if r.condition == condition
-    )
-
-
-def condition_table(analysis: Analysis, most: int = 60) -> pd.DataFrame:
-    """Return differences of two conditions with both intervals, the first `most` rows."""
-    return pd.DataFrame(
-        {
-            "model": r.model,
-            "conditions": f"{r.condition_a} less {r.condition_b}",
-            "points": points(r.difference),
-            "these problems": signed_limits(r.fixed.interval),
-            NEW: signed_limits(r.interval),
-            "smallest found 4 times in 5": points(r.mdd) if r.mdd else None,
-        }
-        for r in analysis.condition_pairs[:most]
     )
 
 

@@ -255,11 +255,6 @@ def holm(p_values: ArrayLike) -> FloatArray:
     return adjusted
 
 
-def sidak(p_value: float, tests: int) -> float:
-    """Return how often the smallest of so many independent p-values is lower, 1 - (1-p)^n."""
-    return 1 - (1 - p_value) ** tests
-
-
 def _comparison(
     a: Sample,
     b: Sample,

@@ -1,5 +1,7 @@
 """`repeval simulate`: the texts' grids by default, one's own values, bad values refused."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pandas as pd
 import pytest
 
@@ -32,6 +34,11 @@ def test_own_labels(tmp_path):
     found = simulate("strategies", table=path, problems=[30], runs=[1, 2], **SMALL)
     assert set(zip(found["n"], found["k"], strict=True)) == {(30, 1), (30, 2)}
     same = simulate("strategies", table=path, problems=[30], runs=[1, 2], jobs=2, **SMALL)
+    pd.testing.assert_frame_equal(found, same)
+    with ThreadPoolExecutor(2) as pool:
+        same = simulate(
+            "strategies", table=path, problems=[30], runs=[1, 2], executor=pool, **SMALL
+        )
     pd.testing.assert_frame_equal(found, same)
     assert strategies.truths(pd.DataFrame(read_table(path)).to_numpy())["accuracy"] == 0.85
 

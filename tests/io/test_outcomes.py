@@ -21,7 +21,7 @@ def outcomes(cells: dict[tuple[str, str], list[str]], **options) -> Outcomes:
         for r, y in enumerate(runs)
     ]
     frame = pd.DataFrame(rows, columns=["model", "condition", "problem", "run", "outcome"])
-    return Outcomes.from_frame(frame.assign(outcome=frame["outcome"].astype(float)), **options)
+    return Outcomes._from_frame(frame.assign(outcome=frame["outcome"].astype(float)), **options)
 
 
 def codes(data: Outcomes) -> list[str]:
@@ -113,7 +113,7 @@ def test_scores():
         {"model": "m", "condition": "c", "problem": list("xxyz"), "run": list("1211"),
          "outcome": [0.2, 0.4, 1, 0]}
     )  # fmt: skip
-    data = Outcomes.from_frame(frame)
+    data = Outcomes._from_frame(frame)
     sample = data.system("m", "c")
     assert sample.passes is None
     np.testing.assert_allclose(sample.rate, [0.3, 1, 0])
@@ -124,7 +124,7 @@ def test_scores():
 def test_names_are_in_numerical_then_alphabetical_order():
     rows = [("m", "c", p, "0", 1.0) for p in ("b", "10", "9", "a", "09")]
     frame = pd.DataFrame(rows, columns=["model", "condition", "problem", "run", "outcome"])
-    assert Outcomes.from_frame(frame).problems == ("09", "9", "10", "a", "b")
+    assert Outcomes._from_frame(frame).problems == ("09", "9", "10", "a", "b")
 
 
 def test_split_keeps_the_order_of_problems():

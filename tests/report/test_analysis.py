@@ -46,7 +46,7 @@ def outcomes(passes, runs, models=None, basis="user"):
         for r in range(runs[m, i])
     ]
     frame = pd.DataFrame(rows, columns=["model", "condition", "problem", "run", "outcome"])
-    return Outcomes.from_frame(frame, source=Source("test", "0" * 64, basis, len(frame)))
+    return Outcomes._from_frame(frame, source=Source("test", "0" * 64, basis, len(frame)))
 
 
 # What the foundation must show on the default data. Printed figures of VC 5.1-5.3 where equal
@@ -243,7 +243,7 @@ def test_scores(schema):
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["model", "condition", "problem", "run", "outcome"])
     source = Source("t", "0" * 64, "user", len(frame))
-    a = check(analyze(Outcomes.from_frame(frame, source=source)), schema)
+    a = check(analyze(Outcomes._from_frame(frame, source=source)), schema)
     s = a.system("m0", "default")
     assert s.within == pytest.approx(values[0].var(axis=1, ddof=1).mean())
     assert s.intervals["pooled_wilson"] is None
@@ -266,7 +266,7 @@ def test_clusters(schema):
         {"family": [f"f{int(p[1:]) // 5}" for p in data.problems]},
         index=pd.Index(data.problems, name="problem"),
     )
-    data = Outcomes.from_frame(data.frame, labels, source=data.source)
+    data = Outcomes._from_frame(data.frame, labels, source=data.source)
     a = check(analyze(data, cluster="family"), schema)
     assert a.systems[0].n_clusters == 6
     assert "few-clusters" in {n.code for n in a.notices}
@@ -283,7 +283,7 @@ def test_the_detectable_difference_counts_clusters():
     data = outcomes(passes, 4)
     labels = pd.DataFrame({"family": [f"f{family[int(p[1:])]}" for p in data.problems]},
                           index=pd.Index(data.problems, name="problem"))  # fmt: skip
-    data = Outcomes.from_frame(data.frame, labels, source=data.source)
+    data = Outcomes._from_frame(data.frame, labels, source=data.source)
     found = {
         cluster: repeval.analyze(data, cluster=cluster, n_resamples=50).pairs[0].mdd
         for cluster in (None, "family")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import repeval
-from repeval.companion.words import sentences as say
 from repeval.report import screen, sentences
 from repeval.report.analysis import analyze
+from repeval.report.format import percent
 from repeval.report.summary import summarize
 from repeval.stats import allocation, comparison
 from tests import oracles
@@ -52,17 +52,6 @@ def test_pooled_z_of_unequal_numbers_of_runs(passes, trials):
 def test_problems_needed_is_the_square_of_half_over_lead(half, difference, times):
     """A width falls with the root of the problems."""
     assert allocation.problems_factor(half, difference) == pytest.approx(times, rel=1e-15)
-
-
-def test_the_first_pair_not_told_apart_is_said_with_its_factor(default):
-    first, second, *_ = default.adjacent(default.condition)
-    told = replace(first, resolved=True)
-    left = replace(second, resolved=False, difference=0.02, problems_factor=3.25)
-    text = say.problems_needed(replace(default, pairs=(told, left)), default.condition)
-    assert text.startswith(f"{left.model_a} and {left.model_b}: ")
-    assert f"takes 3.2 times the {left.n_problems} problems" in text
-    half = (second.interval[1] - second.interval[0]) / 2
-    assert second.problems_factor == pytest.approx((half / second.difference) ** 2)
 
 
 def test_what_would_help_a_pair_by_algebra(tidy):
@@ -114,3 +103,30 @@ def test_from_a_single_run_a_difference_narrows_by_its_own_ceiling(default, ceil
     found = replace(found, max_narrowing=(0.1,) * 3)
     text = sentences.from_one_run(replace(default, summary={condition: found}), condition)
     assert text.endswith(f": 10 % narrower for a score, {narrower} for a difference.")
+
+
+def test_percent_never_says_all_or_nothing_of_some():
+    assert [percent(p) for p in (0, 0.001, 0.5, 0.999, 1)] == [
+        "0 %", "<1 %", "50 %", ">99 %", "100 %",
+    ]  # fmt: skip
+
+
+def test_pooled_z_is_the_two_proportion_test(default):
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    scores = {s.model: s for s in default.ranked(default.condition)}
+    for pair in default.adjacent(default.condition):
+        a, b = scores[pair.model_a], scores[pair.model_b]
+        n = a.n_problems * a.n_runs
+        z, p = proportion.proportions_ztest([round(a.mean * n), round(b.mean * n)], [n, n])
+        # Counts are whole, so only rounding of the means differs.
+        assert pair.pooled.z == pytest.approx(z, abs=1e-9)
+        assert pair.pooled.resolved == (p < 0.05)
+
+
+def test_pooled_z_is_not_for_scores(tidy):
+    rows = [
+        {"model": m, "problem": p, "run": r, "outcome": 0.1 + 0.2 * r}
+        for m in "ab" for p in "xyz" for r in range(2)
+    ]  # fmt: skip
+    (pair,) = repeval.analyze(repeval.load(tidy(rows))).pairs
+    assert (pair.pooled.z, pair.pooled.resolved) == (None, None)

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 import repeval
-from repeval.companion.words import sentences as say
+from repeval.companion.plots import words as say
 from repeval.report import sentences
-from repeval.report import tables as report_tables
 from repeval.report.analysis import analyze
-from repeval.stats import exact
 
 
 def table(tidy, runs_of, models=("a", "b"), conditions=("default",), problems=12, **load):
@@ -88,53 +86,6 @@ def test_too_many_incomplete_problems(tidy):
     assert "Every problem lacks runs" in say.accounting(outcomes)
 
 
-@pytest.mark.parametrize("runs", [2, 3])
-def test_inflation_is_that_of_the_exact_laws(tidy, runs):
-    outcomes = table(tidy, lambda m, i: runs, models=("a",), problems=9)
-    sample = outcomes.system("a", "default")
-
-    def spread(name):
-        law = exact.mean_law(sample, name)
-        x = (law.start + np.arange(law.pmf.size)) * law.step
-        return np.sqrt(law.pmf @ x**2 - (law.pmf @ x) ** 2)
-
-    # The bootstrap's variance is that with N, not N-1, in s²: the share is smaller by (N-1)/N.
-    n = len(sample)
-    ratio = spread("two_level") / spread("one_level")
-    expected = np.sqrt(1 + (ratio**2 - 1) * (n - 1) / n) - 1
-    text = say.two_level_inflation(analyze(outcomes, n_resamples=50), "default")
-    assert numbers(text) == [round(100 * expected, 1)]
-
-
-def test_inflation_of_the_default_data(default):
-    _, analysis = default
-    text = say.two_level_inflation(analysis, analysis.condition)
-    low, high, middle, *pairs = numbers(text)
-    # VC Appendix D: 1 + (R-1)/R of the share of run noise, under a root.
-    rows = sentences.counted(analysis, analysis.condition)
-    own = [100 * ((1 + (1 - 1 / s.n_runs) * s.aleatoric_share) ** 0.5 - 1) for s in rows]
-    assert (low, high, middle) == tuple(round(f(own), 1) for f in (min, max, statistics.median))
-    assert pairs[2] > middle
-
-
-def test_conditions_count_what_is_shown(default):
-    _, analysis = default
-    rows = analysis.condition_pairs
-    text = say.conditions(analysis)
-    counts = [len(rows), sum(r.fixed.resolved for r in rows), sum(r.resolved for r in rows)]
-    assert numbers(text)[:3] == counts
-    assert f"{100 * statistics.median(r.mdd for r in rows):.1f} points (median" in text
-    assert len(report_tables.condition_table(analysis)) == len(rows)
-
-
-def test_three_conditions_have_three_sentences_and_are_named(tidy):
-    analysis = analyze(table(tidy, lambda m, i: 2, conditions="xyz"), n_resamples=50)
-    assert say.conditions(analysis).count("A true difference") == 3
-    assert set(report_tables.condition_table(analysis)["conditions"]) == {
-        "x less y", "x less z", "y less z",
-    }  # fmt: skip
-
-
 def test_figures_are_ranges_with_medians(default):
     _, analysis = default
     rows = sentences.counted(analysis, analysis.condition)
@@ -165,14 +116,3 @@ def test_one_run_identifies_nothing(tidy):
     rows = sentences.counted(analysis, "default")
     text = say.figures(rows, "within", "between", "design_effect", "ceiling")
     assert "nothing is known about run noise, it needs two runs of a problem" in text
-    assert "says nothing" in say.two_level_inflation(analysis, "default")
-    assert "cannot be said" in say.pair_allocation(analysis, "default")
-    assert "nothing to compare" in say.conditions(analysis)
-
-
-def test_a_pair_pays_twice_for_a_repetition(default):
-    _, analysis = default
-    ceiling = analysis.summary[analysis.condition].adjacent_ceiling
-    text = say.pair_allocation(analysis, analysis.condition)
-    # Two runs of both cost 2 c_g more; the second pays above R(R+1)/ratio = 2/ratio of these.
-    assert numbers(text) == [round(2 * 2 / (ceiling - 1), 1)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import repeval
-from repeval.companion.words import sentences as say
+from repeval.companion.plots import words as say
 from repeval.messages import MESSAGES
 from repeval.report import screen, sentences
 from repeval.report import tables as report_tables
@@ -120,13 +120,6 @@ def test_prices_have_two_digits_and_no_false_advice(default):
     assert "over 8.0 runs (by the ratio of medians); 5 runs are best from 80 to 120." in text
     assert "With the 5 at hand one more of them pays above 121." in text
     assert "Otherwise" not in text
-
-
-def test_without_a_detectable_change_none_is_said(default):
-    analysis = default
-    flat = replace(analysis, pairs=tuple(replace(p, mdd=None) for p in analysis.pairs))
-    assert "four times in five" in say.neighbours(analysis, "Detailed")
-    assert "four times in five" not in say.neighbours(flat, "Detailed")
 
 
 def test_pooling_is_right_for_new_problems_at_one_run(tidy):

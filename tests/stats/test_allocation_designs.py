@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-import repeval
-from repeval.companion.words.narrowing import condition_widths
 from repeval.stats import exact
 from repeval.stats.allocation import (
     inflation,
@@ -13,7 +11,6 @@ from repeval.stats.allocation import (
     width_factor,
 )
 from repeval.stats.sample import from_counts
-from tests.samples import SEED
 
 # The ICC of a right answer in the post's model, from its specification.
 POST = 0.02506505
@@ -65,38 +62,3 @@ def test_coverage_of_what_is_too_wide():
 def test_refusals(icc, runs, told):
     with pytest.raises(ValueError, match=told):
         width_factor(icc, runs)
-
-
-def paired(tidy, runs=(4,), n=40, same=False):
-    """Outcomes of one model under two conditions, and its arrays; `runs` are taken in turn."""
-    rng = np.random.default_rng(SEED)
-    p = rng.beta(0.7, 0.7, n)
-    y = {c: (rng.random((n, max(runs))) < p[:, None]).astype(int) for c in "ab"}
-    if same:
-        y["b"] = y["a"]
-    rows = [
-        {"model": "m", "condition": c, "problem": f"q{i:02d}", "run": r, "outcome": y[c][i, r]}
-        for c in "ab" for i in range(n) for r in range(runs[i % len(runs)])
-    ]  # fmt: skip
-    outcomes = repeval.load(tidy(rows))
-    return repeval.analyze(outcomes, n_resamples=50), outcomes, y
-
-
-def test_observed_widths_are_those_of_the_first_runs(tidy):
-    analysis, outcomes, y = paired(tidy)
-    (row,) = analysis.condition_pairs
-    found = condition_widths(analysis, outcomes, 40)
-    sd = [(y["a"][:, :k].mean(1) - y["b"][:, :k].mean(1)).std(ddof=1) for k in range(1, 5)]
-    assert found["runs"].tolist() == [2, 3, 4]
-    np.testing.assert_allclose(found["observed"], np.array(sd[1:]) / sd[0])
-    rho, k = max(row.icc, 0), found["runs"]
-    np.testing.assert_allclose(found["predicted"], (rho + (1 - rho) / k) ** 0.5)
-    assert condition_widths(analysis, outcomes, 0).empty
-
-
-def test_runs_that_some_problems_lack_are_left_out(tidy):
-    analysis, outcomes, _ = paired(tidy, runs=(3, 5))
-    assert condition_widths(analysis, outcomes, 40)["runs"].tolist() == [2, 3]
-    assert condition_widths(*paired(tidy, runs=(1, 5))[:2], 40).empty
-    assert condition_widths(*paired(tidy, runs=(1,))[:2], 40).empty
-    assert condition_widths(*paired(tidy, same=True)[:2], 40).empty

@@ -13,10 +13,8 @@ from repeval.stats.betabinomial import (
     expected_power,
     fit_beta_binomial,
     has_beta,
-    leave_one_out,
     pass_at_k,
     pass_hat_k,
-    subset_errors,
 )
 from repeval.stats.components import components
 from tests.oracles import QUIET, SEED, designs, passes_of
@@ -203,41 +201,3 @@ def test_limits(mean):
         # Linear in the distance from the limit, with a slope of about 1/mean².
         assert expected_power(mean, most - 1e-9, 5) == pytest.approx(mean, abs=1e-7)
         assert expected_power(mean, 1e-9, 5) == pytest.approx(mean**5, abs=1e-7)
-
-
-def table():
-    rng = np.random.default_rng(SEED)
-    return (rng.random((12, 4)) < rng.beta(0.6, 0.5, (12, 1))).astype(int)
-
-
-@pytest.mark.parametrize("n", [2, 3, 4])
-def test_subsets_one_by_one(n):
-    y = table()
-    observed = sum(row.all() for row in y) / len(y)
-    everything, own = [], []
-    for chosen in itertools.combinations(range(4), n):
-        p = [sum(row[j] for j in chosen) / n for row in y]
-        m = sum(p) / len(p)
-        spread = sum((x - m) ** 2 for x in p) / (len(p) - 1)
-        between = spread - sum(x * (1 - x) / (n - 1) for x in p) / len(p)
-        for score, found in ((y.mean(), everything), (m, own)):
-            total = score * (1 - score) / between - 1
-            a, b = score * total, (1 - score) * total
-            found.append(math.prod((a + j) / (a + b + j) for j in range(4)) - observed)
-    all_runs, mine = subset_errors(y, n)
-    assert all_runs == pytest.approx(everything, abs=1e-12)
-    assert mine == pytest.approx(own, abs=1e-12)
-
-
-def test_with_all_runs_there_is_one_choice_and_one_reading():
-    all_runs, own = subset_errors(table(), 4)
-    assert all_runs.shape == own.shape == (1,)
-    assert all_runs == pytest.approx(own, abs=1e-15)
-
-
-def test_each_point_is_left_out_of_its_line():
-    rng = np.random.default_rng(SEED)
-    x, y = rng.random(7), rng.random(7)
-    for i, error in enumerate(leave_one_out(x, y)):
-        slope, start = np.polyfit(np.delete(x, i), np.delete(y, i), 1)
-        assert error == pytest.approx(y[i] - start - slope * x[i], abs=1e-12)

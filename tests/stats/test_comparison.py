@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from repeval.stats.comparison import ESTIMANDS, compare, exact_comparisons, holm, sidak
+from repeval.stats.comparison import ESTIMANDS, compare, exact_comparisons, holm
 from repeval.stats.components import difference_components
 from repeval.stats.sample import as_sample
 from tests import oracles
@@ -188,11 +188,6 @@ def test_fixed_z_of_the_published_pairs() -> None:
     assert sorted(z, reverse=True)[:10] == pytest.approx(expected, abs=0.006)
     # After Holm over the fifteen: 7 (statistics note 2).
     assert (holm([x.p_value for x in found]) < 0.05).sum() == 7
-
-
-def test_the_smallest_of_two_is_lower_unless_both_are_higher() -> None:
-    assert sidak(0.05, 2) == pytest.approx(1 - 0.95**2, rel=1e-14)
-    assert sidak(0.3, 1) == pytest.approx(0.3, rel=1e-14)
 
 
 def test_published_pairs() -> None:

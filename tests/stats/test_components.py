@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from repeval.stats import exact
 from repeval.stats.components import components, difference_components
+from repeval.stats.sample import as_sample
 from tests import oracles
 from tests.oracles import QUIET, designs
 from tests.samples import rows_of
@@ -180,3 +182,19 @@ def test_a_constant_difference_has_no_spread() -> None:
 def test_pairs_need_the_same_problems() -> None:
     with pytest.raises(ValueError, match="3 against 2"):
         difference_components(([1, 2, 3], 3), ([1, 2], 3))
+
+
+@pytest.mark.parametrize("runs", [2, 3])
+def test_two_levels_widen_as_the_exact_laws_do(runs: int) -> None:
+    sample = as_sample([0, 1, 1, 2, 0, runs, runs - 1, runs, 1], runs)
+
+    def spread(name: str) -> float:
+        law = exact.mean_law(sample, name)
+        x = (law.start + np.arange(law.pmf.size)) * law.step
+        return np.sqrt(law.pmf @ x**2 - (law.pmf @ x) ** 2)
+
+    # The bootstrap's variance is that with N, not N-1, in s²: the share is smaller by (N-1)/N.
+    n = len(sample)
+    ratio = spread("two_level") / spread("one_level")
+    expected = np.sqrt(1 + (ratio**2 - 1) * (n - 1) / n) - 1
+    assert components(sample).two_level_inflation == pytest.approx(expected)

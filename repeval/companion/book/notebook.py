@@ -182,13 +182,11 @@ class Book:
         """
         from IPython.display import display
 
-        from repeval.companion.ledger import Results, claims, computed, judge, legend, page_html
+        from repeval.companion.ledger import judge, legend, page_html
 
         if self.quiet or not is_paper(self.outcomes):
             return
-        results = Results(self.analysis, self.outcomes, self.study)
-        keys = [c.id for c in claims() if c.section in sections and c.id not in self.claimed]
-        found = judge(self.claimed | computed(results, keys), self.outcomes, sections)
+        found = judge(self.claimed, self.outcomes, sections)
         bundle = {
             "text/html": page_html(found, legend(found)),
             "text/plain": "The text says, we get",
@@ -198,13 +196,10 @@ class Book:
     def verdicts(self) -> list:
         """Return the verdicts on all claims, as all pages together compute them."""
         from repeval.companion.book.pages import read_claims, run_pages
-        from repeval.companion.ledger import Results, claims, computed, judge
+        from repeval.companion.ledger import judge
 
         kept = self.folder / "claims.json"
-        found = read_claims(kept) if kept.exists() else run_pages(self)
-        results = Results(self.analysis, self.outcomes, self.study)
-        rest = computed(results, [c.id for c in claims() if c.id not in found])
-        return judge({**found, **rest}, self.outcomes)
+        return judge(read_claims(kept) if kept.exists() else run_pages(self), self.outcomes)
 
 
 def plain(value: Any) -> Any:

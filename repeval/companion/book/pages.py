@@ -17,17 +17,17 @@ from repeval.io.registry import share_dir
 from repeval.messages import refused
 
 if TYPE_CHECKING:
-    from repeval.companion.book.notebook import Book
     from repeval.io.outcomes import Outcomes
 
 #: What the file of all claims, and a run of all pages, hold by id: value, error, printed, page.
 Claimed = Mapping[str, tuple[Any, float | None, Any, str]]
 
 
-def run_pages(book: Book, pages: Mapping[str, str] | None = None) -> Claimed:
+def run_pages(book: Any, pages: Mapping[str, str] | None = None) -> Claimed:
     """Run the cells of the pages that compute claims, and return these.
 
-    `pages` are sources by name; the package's own by default. Nothing is shown.
+    `book` is a `notebook.Book`, `pages` sources by name (default: those of the package). Nothing
+    is shown.
     """
     import matplotlib as mpl
 
@@ -48,11 +48,11 @@ def run_pages(book: Book, pages: Mapping[str, str] | None = None) -> Claimed:
     return claimed
 
 
-def _study(name: str, book: Book) -> Any:
+def _study(name: str, book: Any) -> Any:
     return replace(book, tables=None).study(name)
 
 
-def run_page(page: str, source: str, book: Book) -> dict[str, tuple]:
+def run_page(page: str, source: str, book: Any) -> dict[str, tuple]:
     """Run the cells of one page with an open book, and return the claims that it computed."""
     try:
         import jupytext

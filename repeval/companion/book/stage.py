@@ -87,9 +87,13 @@ def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list
 
 def fits(text: str, page: str, outcomes) -> bool:
     """Tell whether a page has something to say about the data: what its header requires."""
-    header = front_matter(text)
+    header, first = front_matter(text), outcomes.source.default_condition
+    if first not in outcomes.conditions:
+        first = outcomes.conditions[0]
     have = {
         "models": len(outcomes.models),
+        # Those that are ranked on common problems, under the condition that is shown first.
+        "ranked": len(outcomes.common(first)[0]),
         "conditions": len(outcomes.conditions),
         "runs": max(int(outcomes.system(*s).runs.max()) for s in outcomes.systems),
     }
@@ -109,6 +113,7 @@ def held(outcomes) -> dict[str, bool]:
         "repeated": any(bool((s.runs > 1).any()) for s in samples),
         "once": all(bool((s.runs == 1).all()) for s in samples),
         "two models": len(outcomes.models) > 1,
+        "three models": len(outcomes.models) > 2,
         "two conditions": len(outcomes.conditions) > 1,
     }
 

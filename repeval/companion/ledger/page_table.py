@@ -11,24 +11,30 @@ from repeval.companion.ledger.verdicts import VERDICTS, Verdict, accepted
 
 #: What the ledger writes in plain letters, and how it is set.
 SYMBOLS = {
-    "mu_w": "μ<sub>w</sub>", "sigma_b^2": "σ<sub>b</sub>²", "sigma_b": "σ<sub>b</sub>",
-    "p_i": "p<sub>i</sub>", "p_hat": "p̂", "mu": "μ", "sigma": "σ", "alpha": "α", "beta": "β",
-    "rho": "ρ", "theta": "θ", "kappa": "κ", "sqrt": "√", "c_p": "c<sub>p</sub>",
-    "c_g": "c<sub>g</sub>", "R*": "R<sup>*</sup>", "^2": "²", ">=": "≥", "<=": "≤", "+-": "±",
-    "->": "→", "infinity": "∞",
+    "mu_w": "μ<sub>w</sub>", "mu_hat": "μ̂", "sigma_b2_hat": "σ̂<sub>b</sub>²",
+    "sigma_b^2": "σ<sub>b</sub>²", "sigma_b2": "σ<sub>b</sub>²", "sigma_b": "σ<sub>b</sub>",
+    "sigma_B2": "σ<sub>B</sub>²", "sigma_W2": "σ<sub>W</sub>²", "sigma2": "σ²",
+    "phat_i": "p̂<sub>i</sub>", "phat": "p̂", "p_i": "p<sub>i</sub>", "p_hat": "p̂", "mu": "μ",
+    "sigma": "σ", "alpha": "α", "beta": "β", "rho": "ρ", "theta": "θ", "kappa": "κ", "sqrt": "√",
+    "c_p": "c<sub>p</sub>", "c_g": "c<sub>g</sub>", "R*": "R<sup>*</sup>", "^2": "²",
+    ">=": "≥", "<=": "≤", "+-": "±", "->": "→", "infinity": "∞",
 }  # fmt: skip
-SYMBOL = re.compile("|".join(rf"(?<![A-Za-z]){re.escape(escape(s))}(?![a-z])" for s in SYMBOLS))
+# No part of a word (beta-binomial) or of an id (bs-gen-mode-rho).
+AROUND = r"(?<![A-Za-z])(?<![a-z]-){}(?![a-z]|-[a-z])"
+SYMBOL = re.compile("|".join(AROUND.format(re.escape(escape(s))) for s in SYMBOLS))
 SET = {escape(plain): symbol for plain, symbol in SYMBOLS.items()}
 
 
 def page_html(found: Sequence[Verdict], notes: Sequence[str]) -> str:
     """Return the folded table of a page's verdicts; each id links to its row of the scorecard."""
-    text = "post" if found and found[0].claim.doc == "bootstrap-post" else "paper"
+    docs = {v.claim.doc for v in found}
+    text = "texts" if len(docs) > 1 else "post" if docs == {"bootstrap-post"} else "paper"
+    title = f"The {text} {'say' if text == 'texts' else 'says'}, we get"
     rows = "\n".join(map(_row, found))
     return (
-        f'<details class="repeval-claims"><summary>The {text} says, we get: {_tally(found)}'
-        f'</summary>\n<div class="repeval-scroll" role="region" aria-label="The {text} says, we '
-        f'get" tabindex="0"><table class="table"><thead><tr><th scope="col">Verdict</th>'
+        f'<details class="repeval-claims"><summary>{title}: {_tally(found)}</summary>\n<div '
+        f'class="repeval-scroll" role="region" aria-label="{title}" tabindex="0">'
+        f'<table class="table"><thead><tr><th scope="col">Verdict</th>'
         f'<th scope="col">Quantity</th><th scope="col">{text.capitalize()}</th>'
         f'<th scope="col">Here</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n'
         + "\n".join(f"<p>{typeset(note)}</p>" for note in notes)

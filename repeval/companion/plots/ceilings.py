@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from matplotlib.lines import Line2D
 
 from repeval.companion.plots import style
+from repeval.companion.plots import words as say
 from repeval.companion.plots.style import GREY, INK, NEW, THESE, Plot
-from repeval.companion.words import sentences as say
 from repeval.messages import some
 from repeval.report import sentences
 from repeval.report.format import NEEDS_RUNS, count, no_ceiling

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
 
 from repeval.companion.plots import style
+from repeval.companion.plots import words as say
 from repeval.companion.plots.style import Plot
-from repeval.companion.words import sentences as say
 from repeval.report import sentences
 from repeval.report.format import NEEDS_RUNS, count, no_ceiling, percent
 

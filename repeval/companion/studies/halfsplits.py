@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from repeval.io.outcomes import Outcomes
 from repeval.stats.betabinomial import expected_power, has_beta, pass_at_k, pass_hat_k
@@ -65,12 +64,3 @@ def _split(sample: Sample, order: np.ndarray) -> tuple[bool, list[tuple[float, f
         (1 - expected_power(1 - c.mean, c.between, TRIES), pass_at_k(held_out, k=TRIES)),
         (pass_hat_k(known, k=runs), passed),
     ]
-
-
-def errors(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the paper's two errors in points, means over the table's models, by quantity and seed.
-
-    `one_split` is that of single splits, `averaged` is |predicted - observed|.
-    """
-    found = table.assign(averaged=(table["predicted"] - table["observed"]).abs())
-    return 100 * found.groupby(["quantity", "seed"])[["one_split", "averaged"]].mean()

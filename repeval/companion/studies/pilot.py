@@ -1,4 +1,4 @@
-"""What a pilot of few runs knows: components from half the problems, held against the other half.
+"""What a pilot of few runs knows: components from half the problems, and from the other half.
 
 References
 ----------
@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from repeval.io import registry
-from repeval.stats.allocation import cost_ratio_for, optimal_runs, relative_width
 from repeval.stats.ceiling import ceiling_interval, icc_from_means
 from repeval.stats.resampling import keyed_generator
 from repeval.stats.sample import FloatArray, IntArray, Sample, from_counts
@@ -87,88 +86,3 @@ def icc(passes: IntArray, runs: int) -> FloatArray:
     p = passes / runs
     v = p * (1 - p) * runs / (runs - 1)
     return icc_from_means(np.stack([p, p**2, v / runs, v], axis=-1).mean(axis=1), p.shape[1])
-
-
-def errors(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean absolute error of ceiling and ICC by number of runs and reference.
-
-    Systems have equal weight. Where σ_b² <= 0 on either half a ceiling is infinite: such splits
-    are counted, and left out of the ceiling's error but not of the ICC's. Standard errors are
-    those of the random splits, medians those of all errors.
-    """
-    found = []
-    for runs, part in table.groupby("runs"):
-        for reference in ("unused", "all"):
-            one, other = part["estimate"], part[reference]
-            if other.isna().all():
-                continue
-            finite = (one > 0) & (other > 0)
-            row = {
-                "runs": runs,
-                "reference": reference,
-                "splits": len(part),
-                "estimates_undefined": int((one <= 0).sum()),
-                "references_undefined": int((other <= 0).sum()),
-                "left_out": int((~finite).sum()),
-            }
-            gaps = {"ceiling": (1 / one - 1 / other)[finite], "icc": one - other}
-            for name, gap in gaps.items():
-                each = gap.abs().groupby(part["model"])
-                row[name] = each.mean().mean()
-                row[f"{name}_median"] = gap.abs().median()
-                row[f"{name}_se"] = math.sqrt((each.var() / each.count()).sum()) / each.ngroups
-            found.append(row)
-    return pd.DataFrame(found)
-
-
-def table7(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `errors` in words for a page: Table 7 made anew."""
-    found = errors(table)
-    shown = found[["runs", "reference"]].astype(str)
-    for name, label in (("ceiling", "ceiling off by"), ("icc", "ICC off by")):
-        mean, se = (found[column].map("{:.3f}".format) for column in (name, f"{name}_se"))
-        shown[label] = mean + " ± " + se
-    shown.insert(3, "half within", found["ceiling_median"])
-    none = found[["estimates_undefined", "references_undefined"]].astype(str)
-    shown["no ceiling here, there"] = none.agg(", ".join, axis=1)
-    return shown
-
-
-def third_run(table: pd.DataFrame) -> str:
-    """Say by how much the ceiling's error changes with a third run, against both references."""
-    found = errors(table).set_index(["reference", "runs"])["ceiling"]
-    less = {"unused": "unused runs", "all": "all runs"}
-    told = [f"{found[key, 3] - found[key, 2]:+.2f} against {what}" for key, what in less.items()]
-    return f"A third run changes the error by {' and '.join(told)}."
-
-
-def planning_loss(ratio: float, error: float, runs: int) -> float:
-    """Return how much wider an interval gets if R* is planned with μ_w/σ_b² off by `error`.
-
-    A share, at equal budget, for the worse side, where `runs` would have been best.
-    """
-    price = cost_ratio_for(ratio, runs)
-    planned = [max(1, optimal_runs(max(0, ratio + e), price)) for e in (error, -error)]
-    return float(relative_width(planned, ratio, price).max()) - 1
-
-
-def widths(table: pd.DataFrame) -> pd.DataFrame:
-    """Return by number of runs the median `width` over systems, its mean over choices of runs.
-
-    `width_sd` is its standard deviation from choice to choice, 0 where there is one choice;
-    `width_se` that of the mean. `positive` is the share of resamples with σ_b² > 0.
-    """
-    found = []
-    for runs, part in table.dropna(subset="width").groupby("runs"):
-        medians = part.groupby("split")["width"].median()
-        sd = medians.std() if len(medians) > 1 else 0.0
-        found.append(
-            {
-                "runs": runs,
-                "width": medians.mean(),
-                "width_sd": sd,
-                "width_se": sd / math.sqrt(len(medians)),
-                "positive": 1 - part["undefined"].mean(),
-            }
-        )
-    return pd.DataFrame(found)

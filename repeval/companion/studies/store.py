@@ -10,8 +10,7 @@ import json
 import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +49,7 @@ def result(
     seed: int = DEFAULT_SEED,
     jobs: int = 1,
     store: Path | None = None,
+    executor: Executor | None = None,
 ) -> pd.DataFrame:
     """Return the table of a study, computing it unless the store has it.
 
@@ -65,6 +65,9 @@ def result(
         Processes. The table does not depend on it.
     store : Path, optional
         Folder of stored tables. None: neither read nor written.
+    executor : concurrent.futures.Executor, optional
+        Where to compute in place of `jobs` processes: threads, processes, or a cluster's, such as
+        Dask's ``client.get_executor()``. It is left open, and the table does not depend on it.
 
     Raises
     ------
@@ -72,7 +75,8 @@ def result(
         If the data lack what the study needs.
     """
     study = importlib.import_module(f"repeval.companion.studies.{name}")
-    return run(name, outcomes, study.SIZES[size], seed=seed, jobs=jobs, store=store)
+    options = {"seed": seed, "jobs": jobs, "store": store, "executor": executor}
+    return run(name, outcomes, study.SIZES[size], **options)
 
 
 def run(
@@ -83,6 +87,7 @@ def run(
     seed: int = DEFAULT_SEED,
     jobs: int = 1,
     store: Path | None = None,
+    executor: Executor | None = None,
 ) -> pd.DataFrame:
     """Return the table of a study for parameters of one's own; else as `result`."""
     study = importlib.import_module(f"repeval.companion.studies.{name}")
@@ -91,7 +96,7 @@ def run(
         with contextlib.suppress(ValueError):  # what a full disk or a crash damaged is made again
             return read(path)
     tasks = study.tasks(outcomes, **parameters)
-    done = each(functools.partial(study.rows, seed=seed, **parameters), tasks, jobs, name)
+    done = each(functools.partial(study.rows, seed=seed, **parameters), tasks, jobs, name, executor)
     table = pd.DataFrame([row for rows in done for row in rows])
     if path:
         write(table, path)
@@ -137,7 +142,11 @@ def write(table: pd.DataFrame, path: Path) -> None:
 
 
 def each(
-    function: Callable[[Any], Any], tasks: Iterable[Any], jobs: int, what: str
+    function: Callable[[Any], Any],
+    tasks: Iterable[Any],
+    jobs: int,
+    what: str,
+    executor: Executor | None = None,
 ) -> Iterator[Any]:
     """Yield the function's value for every task, in order, with a bar on a terminal."""
     from tqdm import tqdm
@@ -145,20 +154,26 @@ def each(
     tasks: Sequence[Any] = list(tasks)
     jobs = max(1, min(jobs, len(tasks)))
     bar = functools.partial(tqdm, total=len(tasks), desc=what, unit="piece", disable=None)
-    if jobs == 1:
+    if jobs == 1 and executor is None:
         yield from bar(map(function, tasks))
         return
     # Spawned: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context)
+    pool = executor or ProcessPoolExecutor(jobs, mp_context=context)
+    waiting = []
     try:
-        yield from bar(pool.map(function, tasks))
-    except BrokenProcessPool:
+        waiting = [pool.submit(function, task) for task in tasks]
+        yield from bar(future.result() for future in waiting)
+    except BrokenExecutor:
         text = f"A process that computed {what} was ended from outside, for lack of memory perhaps."
         raise refused("worker-ended", text) from None
     except BaseException:
-        for process in multiprocessing.active_children():
-            process.terminate()
+        if executor is None:
+            for process in multiprocessing.active_children():
+                process.terminate()
         raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        for future in waiting:
+            future.cancel()
+        if executor is None:
+            pool.shutdown(cancel_futures=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from repeval.companion.studies.pilot import systems
 from repeval.stats.ceiling import icc_from_means, moment_columns
@@ -73,23 +72,3 @@ def ceilings(means: FloatArray, n: int) -> FloatArray:
     icc = icc_from_means(means, n)
     each = np.divide(1, icc, out=np.full_like(icc, np.inf), where=icc > 0)
     return np.append(each, np.median(each, axis=-1, keepdims=True), axis=-1)
-
-
-def undefined(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the share of the smallest subsets in which any, and a given, system has no ceiling."""
-    smallest = table[table["n"] == table["n"].min()].set_index("model")["undefined"]
-    return smallest[MEDIAN], smallest.drop(MEDIAN).mean()
-
-
-def band(row: pd.Series) -> str:
-    """Return the band of a row in words."""
-    return " to ".join("no limit" if np.isinf(v) else f"{v:.2f}" for v in (row["low"], row["high"]))
-
-
-def table10(table: pd.DataFrame) -> pd.DataFrame:
-    """Return each system's ceiling on all problems and its bands, smallest first: Table 10."""
-    shown = table.assign(band=table.apply(band, axis=1))
-    wide = shown.pivot(index=["model", "whole"], columns="n", values="band")
-    wide.columns = [f"{n} problems" for n in wide.columns]
-    wide = wide.reset_index().rename(columns={"whole": "all problems"})
-    return wide.sort_values("all problems", ignore_index=True)

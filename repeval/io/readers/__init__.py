@@ -9,7 +9,8 @@ To add a reader:
    `sniff` goes by content and is cheap; no two readers may claim one file. `read` reports and never
    decides: a value or None, and a status. Where several scorers, metrics or filters could be meant
    it calls `base.choose`. Errors of damaged files need no care: whatever is raised becomes one
-   message that names the file.
+   message that names the file. Where a log is several files, ``samples(path)`` gives the one that
+   is read in place of each.
 2. Add NAME to `READERS` in ``io/formats.py``, and the harness to ``README.md`` and, with a
    paragraph, to ``book/formats.md``.
 3. Write a generator of the format in ``tests/io/readers/``: what it wrote is read back equal.
@@ -85,6 +86,7 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
             if not known and not format and kind_of(path) == "json" and (why := lacks_rows(path)):
                 raise RepevalError("unknown-format", f"{why} {_known()}")
             found.append((known, path, model))
+    found = [(known, _samples(known, path), model) for known, path, model in found]
     kinds = {known: path for known, path, _ in found}
     if len(kinds) > 1:
         what = [f"{p.name} ({known.TITLE if known else 'table'})" for known, p in kinds.items()]
@@ -94,6 +96,11 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
         raise refused("file-not-found", "No file was given.")
     kind = found[0][0]
     return Found(kind, _once(files) if kind else files, skipped, roots)
+
+
+def _samples(known: ModuleType | None, path: Path) -> Path:
+    """Return the file that is read of a log of several."""
+    return known.samples(path) if hasattr(known, "samples") else path
 
 
 def _given(paths: object) -> list[str]:

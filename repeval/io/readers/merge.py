@@ -45,7 +45,11 @@ _Attempts = dict[tuple[str, str, str], dict[Any, list[_Read]]]
 
 
 def tables(
-    found: Found, scorer: str | None, notices: list[Notice], retries: str | None = None
+    found: Found,
+    scorer: str | None,
+    notices: list[Notice],
+    retries: str | None = None,
+    questions: str = "",
 ) -> list[Table]:
     """Read logs and put them together.
 
@@ -65,6 +69,8 @@ def tables(
     retries : {None, "last", "best", "first"}
         Which judged attempt at a run counts, also where one log holds several; None: the latest
         success, and a run that is twice in a log is refused.
+    questions : str
+        Name of a column for the digests of what was asked; "": none.
 
     Returns
     -------
@@ -114,7 +120,7 @@ def tables(
     ids = [(one.log.task, key_text(r.problem) or "") for one, found in counted for r, _ in found]
     keys = ids if len(tasks) > 1 else [(problem,) for _, problem in ids]
     names = dict(zip(ids, joined(keys, "ids and tasks of problems"), strict=True))
-    return [_table(*part, names, tasks != {""}) for part in counted if part[1]]
+    return [_table(*part, names, tasks != {""}, questions) for part in counted if part[1]]
 
 
 def _logs(reader: Any, path: Path, scorer: str | None) -> list[Log]:
@@ -283,6 +289,7 @@ def _table(
     records: Sequence[tuple[Record, str]],
     problems: Mapping[tuple[str, str], str],
     with_task: bool,
+    questions: str,
 ) -> Table:
     """Return the records as a table whose columns need no guessing."""
     log = one.log
@@ -297,6 +304,8 @@ def _table(
     }
     if with_task:
         columns["task"] = [log.task] * len(records)
+    if questions:
+        columns[questions] = [record.question for record, _ in records]
     for name in names:
         column = f"original_{name}" if name.strip().lower() in TAKEN else label_text(name)
         columns[column] = [label_text(record.labels.get(name)) for record, _ in records]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from repeval.io.checks import TASK_COLUMNS
-from repeval.io.columns import JUDGES, RUNS, TIMES, Unclear, name_fits, plain
+from repeval.io.columns import COUNTED, JUDGES, RUNS, TIMES, Unclear, name_fits, plain
 from repeval.io.files import Table
 from repeval.io.keys import KEYS
 from repeval.io.parse import Part, part_of
@@ -28,7 +28,7 @@ TOTALS = re.compile(
     "|(num|n|total|count)?(total|solved|correct|passed|failed|problems|tasks|samples|instances)"
     "(count|total)?"
 )
-PAIRS = (("model1", "model2"), ("modela", "modelb"))
+PAIRS = (("model1", "model2"), ("modela", "modelb"), ("generator1", "generator2"))
 CELL = re.compile(r"\[(PASS|FAIL|ERROR)\]")
 
 
@@ -133,6 +133,8 @@ def _said(data: Data, ways: Sequence[Way]) -> str:
     said = f"Type {some(texts, SHOWN, ' or ')}." if texts else ""
     if any(scale for _, scale in ways):
         said += " The ends of a scale are the ratings possible, whether or not they occur."
+    if any(way[0].get("run") == COUNTED for way in ways):
+        said += f" With run={COUNTED} rows of a problem are its runs, as they stand."
     if marks := [way[0]["status"] for way in ways if "status" in way[0]]:
         said += f" With status={marks[0]} its negative value marks errors, and --errors decides."
     return said

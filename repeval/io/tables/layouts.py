@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from repeval.io.checks import TASK_COLUMNS
-from repeval.io.columns import resolve
+from repeval.io.columns import SYSTEMS, plain, resolve
+from repeval.io.containers.nested import lists_as_runs
 from repeval.io.files import Table
 from repeval.io.keys import KEYS
 from repeval.io.parse import key_text, number, part_of
@@ -21,7 +22,7 @@ from repeval.messages import Notice, RepevalError, refused, some
 __all__ = ["WIDE", "arranged"]
 
 #: What the columns of a wide table can be, and the role that their names then play.
-WIDE = {"runs": "run", "models": "model", "conditions": "condition"}
+WIDE = {"runs": "run", "models": "model", "conditions": "condition", "problems": "problem"}
 
 RUN_NAME = re.compile(rf"^(?:(?P<of>.+?)[ _.\-:/]+)?{RUN_WORD}[ _.\-#:=]*(?P<run>\d+)$", re.I)
 OTHER_NAME = {
@@ -51,7 +52,7 @@ def arranged(read: Read, wide: str | None, notices: list[Notice]) -> Read:
     ----------
     read : Read
         The table as it is in the file, and the roles that were named.
-    wide : {None, "runs", "models", "conditions"}
+    wide : {None, "runs", "models", "conditions", "problems"}
         What the columns stand for. None: recognised where they hold 0/1 or outcome words and their
         names say it.
 
@@ -62,6 +63,11 @@ def arranged(read: Read, wide: str | None, notices: list[Notice]) -> Read:
         them, each tried.
     """
     table, mapping = read.table, read.mapping
+    if found := lists_as_runs(table.columns, table.rows, mapping.get("outcome")):
+        column, columns, rows = found
+        text = f"{table.name}: {column} holds the outcomes of a row's runs, numbered as they stand."
+        notices.append(Notice("nested-read", text))
+        return read._replace(table=replace(table, columns=columns, rows=rows))
     if wide is None and (counts := counts_of(table, mapping)):
         return _counted(read, counts, notices)
     found = _run_columns(table, mapping, asked=wide is not None)
@@ -82,6 +88,14 @@ def arranged(read: Read, wide: str | None, notices: list[Notice]) -> Read:
     if _has_outcome(table):
         return read
     columns = _outcome_columns(table, mapping, strict=True)
+    runs = _run_columns(table, mapping, asked=True)
+    scores = [column for column in runs if _holds(table, column, strict=False)]
+    free = "run" not in _roles(read, [*table.columns])
+    if free and len(scores) > 1 and len(scores) >= len(runs) - 1:
+        what = f"{table.name}: by their names {some(runs, 5)} are runs, and they hold scores"
+        _refuse(read, ["runs"], what)
+        # No way to read them: one holds what is no outcome, which is refused with its row.
+        return _stacked(read, runs, "runs", notices)
     if len(columns) < 2:
         return read
     for kind, pattern in OTHER_NAME.items():
@@ -194,7 +208,7 @@ def _stacked(read: Read, columns: list[str], wide: str, notices: list[Notice]) -
         name = r if r not in long else f"{r} of the column"
         long[name], mapping[r] = column, name
     shown += "".join(f"; {role} in column {column}" for role, column in keys.items())
-    what = " and ".join(f"{r}s" for r in ("model", "condition", "run") if r in added)
+    what = " and ".join(f"{r}s" for r in ("model", "condition", "problem", "run") if r in added)
     notices.append(Notice("wide-read", f"{m} columns of {table.name} as {what}: {shown}."))
     new = replace(table, columns=long, rows=np.repeat(table.rows, m))
     return read._replace(table=new, mapping=mapping)
@@ -202,6 +216,8 @@ def _stacked(read: Read, columns: list[str], wide: str, notices: list[Notice]) -
 
 def _named(column: str, role: str) -> tuple[str, str]:
     """Return whose column it is, and which run, as its name says; "" for what it does not say."""
+    if role == "problem":
+        return column, ""
     if match := RUN_NAME.match(column):
         return match["of"] or "", match["run"]
     pattern = OTHER_NAME["models"]
@@ -224,7 +240,8 @@ def _counted(read: Read, counts: tuple[str, ...], notices: list[Notice]) -> Read
     what = ("runs", "passes") if len(counts) == 2 else ("runs", "sums", "sums of squares")
     said = zip((*what, *keys), (*counts, *keys.values()), strict=True)
     text = ", ".join(f"{a} in column {b}" for a, b in said)
-    text = f"{table.name} as counts: {text}."
+    text = f"{table.name} as counts: {text}. What single runs tell cannot be seen in counts: runs "
+    text += "that were replayed, failed everywhere, stopped at a pass or are missing."
     if len(counts) > 2:
         text += " Where single scores are drawn, others of the same mean and variance stand in."
     notices.append(Notice("counts-read", text))
@@ -248,10 +265,10 @@ def _keys(
         taken = {c for parts in roles.values() for c in parts} | set(found.values())
         free = [column for column in rest if column not in taken]
         if role == "problem" and not names and len(free) == 1 and _unique(table, free):
-            names = free
+            names = [c for c in free if not SYSTEMS.fullmatch(plain(c))]
         if len(names) == 1:
             found[role] = names[0]
-    if not {"problem"} & {*roles, *mapping, *found}:
+    if not {"problem"} & {*roles, *mapping, *found, *added}:
         _refuse_problem(table, rest, {**roles, **{r: (c,) for r, c in found.items()}})
     return found
 

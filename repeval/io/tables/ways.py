@@ -14,7 +14,9 @@ import pandas as pd
 
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import (
+    COUNTED,
     JUDGES,
+    METRICS,
     RUNS,
     STATUS,
     SYSTEMS,
@@ -38,6 +40,11 @@ TRIED, TRIED_ROWS = 60, 2 * 10**6
 #: Names that outcomes, and problems, may have.
 SCORE = re.compile("score|correct|pass|succe|grade|solved|accura|reward|verdict")
 TASK = re.compile("id$|task|problem|question|item|test|case|example|puzzle|name")
+
+#: Names of what ids may count within: part of a problem's key where it separates rows.
+PARTS = re.compile(
+    "turn|sub(ject|set|task)|split|suite|category|topic|domain|section|chapter|language|repo(sitory)?"
+)
 
 #: In which roles are typed.
 ORDER = ("problem", "outcome", "status", "model", "condition", "run")
@@ -188,7 +195,7 @@ def _best(found: list[str], name: re.Pattern, fits: Callable[[str], bool]) -> li
 
 
 def _tells_systems_or_runs(column: str) -> bool:
-    kinds = (SYSTEMS, RUNS, JUDGES, TIMES, re.compile("|".join(STATUS)))
+    kinds = (SYSTEMS, RUNS, JUDGES, METRICS, TIMES, re.compile("|".join(STATUS)))
     return any(kind.fullmatch(plain(column)) for kind in kinds)
 
 
@@ -250,8 +257,10 @@ def _apart(
 
     def kinds(column: str) -> tuple[str, ...]:
         name = plain(column)
-        if column.lower() in (*TASK_COLUMNS, "turn"):
+        if column.lower() in TASK_COLUMNS or PARTS.fullmatch(name):
             return ("problem",)
+        if METRICS.fullmatch(name):
+            return ("condition",)
         if SYSTEMS.fullmatch(name):
             return "condition", "model"
         # A value that only one problem has is no setting and no kind of problem.
@@ -270,9 +279,11 @@ def _apart(
         yield from _roles_for(column, roles, kinds(column))
     if single:
         return
+    found = False
     for a, b in itertools.permutations(columns[:12], 2):
         if not separate(a, b) or "run" not in kinds(b):
             continue
+        found = True
         (second,) = _roles_for(b, roles, ("run",))
         for role in kinds(a):
             if role != "run":
@@ -280,6 +291,9 @@ def _apart(
                 yield {**first, **second}
             elif columns.index(a) < columns.index(b):
                 yield {"run": f"{next(_roles_for(a, roles, ('run',)))['run']}+{b}"}
+    numbered = any(RUNS.fullmatch(plain(c)) for c in parts[0].table.columns)
+    if not (found or few or numbered or "run" in roles):
+        yield {"run": COUNTED}
 
 
 def silent(

@@ -24,7 +24,7 @@ def outcomes(models=3, n=30, runs=(3,), *, kind="mixed", seed=2606, names=None):
             }[kind]()
             rows += [(model, "default", f"q{i}", str(k), y) for k, y in enumerate(drawn)]
     columns = ["model", "condition", "problem", "run", "outcome"]
-    return Outcomes.from_frame(pd.DataFrame(rows, columns=columns))
+    return Outcomes._from_frame(pd.DataFrame(rows, columns=columns))
 
 
 CASES = {

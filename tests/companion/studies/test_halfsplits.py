@@ -69,14 +69,3 @@ def test_without_run_noise_no_law_fits_and_the_limit_is_the_score():
         for column in ("predicted", "observed", "one_split"):
             both = found.loc[quantity, column].tolist(), found.loc["carry-over", column].tolist()
             assert both[0] == pytest.approx(both[1], abs=1e-12)
-
-
-def test_the_two_errors():
-    rows = [("a", 0.5, 0.3, 0.25), ("b", 0.4, 0.5, 0.15)]
-    made = [("retry-free", 0, *row) for row in rows]
-    made += [("retry-free", 1, m, 0.5, 0.5, e) for m, _, _, e in rows]
-    names = ["quantity", "seed", "model", "predicted", "observed", "one_split"]
-    found = halfsplits.errors(pd.DataFrame(made, columns=names)).loc["retry-free"]
-    # Points: the mean of 25 and 15, and of |20| and |-10|; nothing is left at the second seed.
-    assert found["one_split"].tolist() == pytest.approx([20, 20])
-    assert found["averaged"].tolist() == pytest.approx([15, 0])

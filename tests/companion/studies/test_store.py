@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import sys
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,53 @@ def test_processes_do_not_change_the_table():
     two = result("doubling", None, jobs=2)
     pd.testing.assert_frame_equal(one, two)
     assert one["drawn"].nunique() == len(one)
+
+
+class Backwards(ThreadPoolExecutor):
+    """What is waited for last is computed first, as a cluster may do."""
+
+    def __init__(self):
+        super().__init__(1)
+        self.waiting = []
+
+    def submit(self, function, /, *args):
+        future = Future()
+        self.waiting.append((future, function, args))
+        if len(self.waiting) == 4:
+            for future_, function_, args_ in reversed(self.waiting):
+                future_.set_result(function_(*args_))
+        return future
+
+
+@pytest.mark.parametrize(
+    "executor", [lambda: ThreadPoolExecutor(3), lambda: ProcessPoolExecutor(2), Backwards]
+)
+def test_no_executor_changes_the_table(executor, tmp_path):
+    result("doubling", None, store=tmp_path / "one")
+    with executor() as pool:
+        for folder, jobs in (("two", 1), ("three", 5)):
+            result("doubling", None, store=tmp_path / folder, jobs=jobs, executor=pool)
+            if isinstance(pool, Backwards):
+                pool.waiting.clear()
+        # It is not ours to shut down.
+        assert pool.submit(os.getpid) is not None
+    files = [path for path in tmp_path.rglob("*.json")]
+    assert len(files) == 3
+    assert len({path.read_bytes() for path in files}) == 1
+
+
+def test_an_executor_that_loses_its_processes_is_told_in_a_sentence():
+    with ProcessPoolExecutor(2) as pool, pytest.raises(RepevalError) as caught:
+        list(store.each(die, range(4), 1, "doubling", pool))
+    assert caught.value.code == "worker-ended"
+
+
+def test_a_failing_piece_leaves_the_executor_open(monkeypatch):
+    monkeypatch.setitem(doubling.SIZES, "quick", {"n": -1})
+    with ThreadPoolExecutor(2) as pool:
+        with pytest.raises(ValueError, match="no piece"):
+            result("doubling", None, executor=pool)
+        assert pool.submit(abs, -1).result() == 1
 
 
 def test_a_stored_table_is_read_and_not_computed(tmp_path, monkeypatch):
@@ -68,7 +116,7 @@ def test_size_seed_and_data_change_the_key():
 @pytest.mark.parametrize(
     ("edited", "changes"),
     [("stats/exact.py", True), ("companion/studies/store.py", True), ("io/outcomes.py", True),
-     ("report/sentences.py", False), ("companion/plots/costs.py", False), ("cli.py", False)],
+     ("report/sentences.py", False), ("companion/plots/style.py", False), ("cli.py", False)],
 )  # fmt: skip
 def test_an_edit_changes_the_key_where_figures_may_change(edited, changes, tmp_path, monkeypatch):
     home = tmp_path / "repeval"

@@ -15,7 +15,6 @@ import pytest
 
 from repeval import analyze, load
 from repeval.cli import main
-from repeval.companion.words import sentences as say
 from repeval.stats import betabinomial
 
 from .agent_logs import tau2_bench, tau_bench
@@ -36,8 +35,7 @@ def test_inspect_ai_1118_1113_both_bootstraps_are_named_and_their_gap_is_stated(
     one, two = (system.intervals[name] for name in ("one_level", "two_level"))
     assert two[0] < one[0] < one[1] < two[1]
     share = (1 - system.icc) / (1 - system.icc + 3 * system.icc)
-    grows = 100 * (math.sqrt(1 + (1 - 1 / 3) * share) - 1)
-    assert f"for these scores by {grows:.1f} %" in say.two_level_inflation(found, "default")
+    assert math.isclose(system.two_level_inflation, math.sqrt(1 + (1 - 1 / 3) * share) - 1)
 
 
 def test_inspect_ai_3707_2914_errors_leave_no_denominator_unseen(tmp_path):

@@ -13,7 +13,14 @@ from repeval import load
 from repeval.io import readers
 from repeval.messages import RepevalError
 
-from . import evalplus_logs, lm_eval_logs, openai_evals_logs, promptfoo_logs, swebench_logs
+from . import (
+    eee_logs,
+    evalplus_logs,
+    lm_eval_logs,
+    openai_evals_logs,
+    promptfoo_logs,
+    swebench_logs,
+)
 from .asked import refusal
 from .test_fuzz import HOSTILE, places, spoil
 
@@ -21,6 +28,7 @@ from .test_fuzz import HOSTILE, places, spoil
 NAMES = {
     "lm_eval": "samples_t_2026-11-30T07-33-05.3.jsonl", "swebench": "m.run_1.json",
     "evalplus": "m_eval_results.json", "promptfoo": "out.json", "openai_evals": "run.jsonl",
+    "eee": "6d866c28-d9a3-40b2-b383-b5e1342c8013_samples.jsonl",
 }  # fmt: skip
 FORMATS = sorted(NAMES)
 SYSTEM = {("m", "p"): [[1, 0], [0, "error"]]}
@@ -43,6 +51,10 @@ def content(name, text=""):
 
         systems = {(f"m{text}", f"p{text}"): SYSTEM["m", "p"]}
         return promptfoo_logs.output(systems, case=case, evaluation=f"e{text}")
+    if name == "eee":
+        about = {"metadata": {f"k{text}": text, "condition": f"c{text}"}, "model": f"m{text}"}
+        scores = {f"a{text}": float, "f1": lambda y: (1 + y) / 2}
+        return eee_logs.rows([[1, 0], [0, None], [1, 1]], task=f"t{text}", results=scores, **about)
     metrics = {f"m{text}": float, "f1": float}
     return openai_evals_logs.events([1, 0, None], model=f"m{text}", metrics=metrics)
 

@@ -103,7 +103,7 @@ def test_a_column_of_the_outcomes_kind_is_offered_where_no_name_fits(write):
 
 def test_where_no_option_helps_the_message_says_why(write):
     head = "model,id,outcome\n"
-    error = refusal(write("same.csv", head + "a,x,1\na,x,0\na,y,1\na,y,1\n"))
+    error = refusal(write("same.csv", head + "a,x,1\na,x,0\na,y,1\na,z,1\n"))
     assert error.code == "doubtful-column"
     assert not offers(error)
     assert "--columns problem=id would not do" in error.text

@@ -151,7 +151,9 @@ def test_names_of_models_and_conditions_are_said_by_names(write):
 
 def test_scores_in_columns_of_runs_are_read_when_asked_for(write):
     text = "problem,run_1,run_2\na,0.25,0.5\nb,1,0.75\n"
-    assert refusal(write("w.csv", text)).code == "missing-column"
+    error = refusal(write("w.csv", text))
+    assert error.code == "doubtful-layout"
+    assert "Type --wide runs;" in error.text
     data = load(write("w.csv", text), wide="runs")
     assert data.system("w", "default").scores.tolist() == [[0.25, 0.5], [1, 0.75]]
 

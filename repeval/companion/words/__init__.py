@@ -1,1 +1,0 @@
-"""Sentences and tables that only pages of the book show."""

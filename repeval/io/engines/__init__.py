@@ -1,0 +1,1 @@
+"""Tables too large to hold: reduced where they are, by DuckDB, Polars or Dask, and then read."""

@@ -1,0 +1,1 @@
+"""Rules about single runs, system by system: which are none, missing, or stopped by outcomes."""
