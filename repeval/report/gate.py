@@ -125,7 +125,8 @@ class Gated:
         said = {"an unchanged candidate": f"passes {times(g.unchanged_passes)} of 100 times"}
         if g.unchanged_limits and g.unsure == "fail":
             low, high = map(times, g.unchanged_limits)
-            said["an unchanged candidate"] += f" ({low} to {high}, as run noise is known)"
+            if low != high:
+                said["an unchanged candidate"] += f" ({low} to {high}, as run noise is known)"
         said[f"a {_points(g.drop)}-point drop"] = (
             f"is caught {times(g.drop_caught)} of 100 times, and called a fail "
             f"{times(g.dropped.fails)}"
@@ -164,6 +165,8 @@ class Gated:
         if g.interval.exists:
             said["difference"] = signed_limits((g.interval.low, g.interval.high))
         said["margin"] = f"{_points(g.margin)} points"
+        if g.verdict == OPEN:
+            below = ["A drop of the margin is neither ruled out nor shown.", *below]
         title = f"{self.candidate} AGAINST {self.baseline}  {WHERE[g.question]}: {g.verdict}"
         return Section(title, said, below)
 
