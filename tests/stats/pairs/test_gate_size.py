@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from repeval.stats.components import components
 from repeval.stats.pairs.looks import look_alpha
 from repeval.stats.pairs.margin import drop_limits
 from repeval.stats.pairs.selftest import Setup, chances
@@ -227,10 +226,9 @@ def test_real_runs_against_themselves(name, shared) -> None:
         pairs = [split(y, rng) for _ in range(trials)]
         low, high, _ = drop_limits(pairs, 0.05)
         assert (low >= margin).mean() <= most(0.05, trials)
-        # As said of five of the halves, by their own runs. 100 splits have an error of 5 points, and
-        # are of one set of runs, whose noise is known to a tenth: 3 points more. Twice both.
+        # As said of five of the halves, by their own runs: 100 splits have an error of 5 points,
+        # and one set of runs shows its noise to a tenth, 3 points more. Twice both.
         said = np.mean(
             [chances(Setup(a, b, margin, 0.05, "new", None, SEED)).passes for a, b in pairs[:5]]
         )
         assert (high < margin).mean() == pytest.approx(said, abs=0.12)
-        assert components(y).within >= 0
