@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from repeval.stats.components import paired
 from repeval.stats.intervals import Interval, check_options
-from repeval.stats.pairs import selftest
+from repeval.stats.pairs import tried
 from repeval.stats.pairs.decision import FEWEST
 from repeval.stats.pairs.looks import look_alpha
 from repeval.stats.pairs.margin import (
@@ -25,7 +25,7 @@ from repeval.stats.pairs.margin import (
     lost_limit,
     verdicts,
 )
-from repeval.stats.pairs.selftest import Chances, Design
+from repeval.stats.pairs.tried import Chances, Design
 from repeval.stats.resampling import DEFAULT_SEED, as_clusters, as_generator
 
 UNSURE = ("fail", "pass")
@@ -76,22 +76,22 @@ class Gate:
     alpha: float
     n_problems: int
     drop: float
-    setup: selftest.Setup = field(repr=False, compare=False)
+    setup: tried.Setup = field(repr=False, compare=False)
 
     @functools.cached_property
     def unchanged(self) -> Chances:
         """How an unchanged candidate fares."""
-        return selftest.chances(self.setup)
+        return tried.chances(self.setup)
 
     @functools.cached_property
     def dropped(self) -> Chances:
         """How a candidate fares that truly drops by `drop`."""
-        return selftest.chances(self.setup, self.drop)
+        return tried.chances(self.setup, self.drop)
 
     @functools.cached_property
     def unchanged_limits(self) -> tuple[float, float] | None:
         """Between what `unchanged.passes` lies, as run noise is known at 95 %."""
-        return selftest.limits_of_chance(self.setup, self.unchanged)
+        return tried.limits_of_chance(self.setup, self.unchanged)
 
     @functools.cached_property
     def designs(self) -> tuple[Design | None, Design | None]:
@@ -99,7 +99,7 @@ class Gate:
 
         An unchanged candidate then passes 95 of 100 times; None where no number is enough.
         """
-        return selftest.designs(self.setup)
+        return tried.designs(self.setup)
 
     @property
     def noise_from(self) -> str:
@@ -184,7 +184,7 @@ def gate(
 
     References
     ----------
-    `repeval.stats.pairs.margin`, `repeval.stats.pairs.selftest`.
+    `repeval.stats.pairs.margin`, `repeval.stats.pairs.tried`.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def gate(
         alpha=alpha,
         n_problems=n,
         drop=drop,
-        setup=selftest.Setup(first, second, margin, alpha, question, groups, int(seed)),
+        setup=tried.Setup(first, second, margin, alpha, question, groups, int(seed)),
     )
 
 

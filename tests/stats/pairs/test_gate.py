@@ -9,7 +9,7 @@ from repeval.stats.components import within
 from repeval.stats.pairs.looks import exceeded, look_alpha
 from repeval.stats.pairs.margin import drop_limits, lost_limit, whole_lost
 from repeval.stats.pairs.noise import BASELINE, CANDIDATE, DIFFERENCES, noise_of
-from repeval.stats.pairs.selftest import LARGEST, Setup, chances, closed_form
+from repeval.stats.pairs.tried import LARGEST, Setup, chances, closed_form
 from repeval.stats.sample import as_sample
 from tests.samples import SEED, beta_binomial_data, mixed_pair, mixed_scores
 

@@ -6,7 +6,7 @@ import pytest
 
 from repeval.stats.pairs.looks import look_alpha
 from repeval.stats.pairs.margin import drop_limits
-from repeval.stats.pairs.selftest import Setup, chances
+from repeval.stats.pairs.tried import Setup, chances
 from repeval.stats.sample import Sample
 from tests.samples import SEED
 
