@@ -188,7 +188,7 @@ def gate(
 
     Examples
     --------
-    Thirty problems cannot show that a drop of three points is ruled out:
+    Thirty new problems cannot rule out a drop of three points:
 
     >>> import repeval
     >>> found = repeval.gate(([3, 3, 0, 1, 2] * 6, 3), ([3, 3, 0, 2, 1] * 6, 3), margin=0.03)
