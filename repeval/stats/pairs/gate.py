@@ -180,7 +180,7 @@ def gate(
 
     The chances, worked out when they are read, come from 500 candidates made up from the baseline's
     own pass rates, on which the same limits decide (with Student's t for the exact law); of
-    scores, and above 5,000 problems, from the power of Student's t test.
+    scores, and above 2,000 problems, from the power of Student's t test.
 
     References
     ----------

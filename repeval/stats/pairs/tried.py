@@ -23,7 +23,7 @@ from repeval.stats.sample import FloatArray, IntArray, Sample
 # Made-up candidates for a chance (at most 2.3 points of error), and to confirm a design.
 TRIALS, CONFIRM = 500, 300
 # Larger ones take long, and have closed forms that are as good.
-LARGEST, LARGEST_DESIGN = 5_000, 2_000
+LARGEST = 2_000
 GOAL = 0.95
 MOST_RUNS, MOST_PROBLEMS = 1_000, 10_000_000
 
@@ -111,7 +111,7 @@ def chances(gate: Setup, drop: float = 0.0) -> Chances:
     runs = gate.baseline.runs, gate.candidate.runs
     if gate.question == "these" and max(r.max() for r in runs) == 1:
         return Chances(drop, 0.0, 0.0, 1.0, 0.0, 0)
-    if not _simulated(gate, LARGEST):
+    if not _simulated(gate, gate.n):
         harmonic = tuple(float(1 / (1 / r).mean()) for r in runs)
         passes, fails = closed_form(gate, noise.within, gate.n, harmonic, drop)
         return Chances(drop, passes, fails, max(0.0, 1 - passes - fails), 0.0, 0)
@@ -256,9 +256,8 @@ def _pass_rates(base: Sample, noise: float, index: IntArray, rng) -> FloatArray:
     return rng.beta(mean * total + k, (1 - mean) * total + r - k)
 
 
-def _simulated(gate: Setup, largest: int, n: int | None = None) -> bool:
-    binary = gate.baseline.binary and gate.candidate.binary
-    return binary and (gate.n if n is None else n) <= largest
+def _simulated(gate: Setup, n: int) -> bool:
+    return gate.baseline.binary and gate.candidate.binary and n <= LARGEST
 
 
 def _power(ncp: float, df: float, alpha: float) -> float:
@@ -310,7 +309,7 @@ def _confirmed(gate: Setup, noise: float, design, grows, goal: float) -> Design 
     error = math.sqrt(goal * (1 - goal) / CONFIRM)
     for _ in range(6):
         alike = gate.groups is None or n == gate.n
-        if not (alike and _simulated(gate, LARGEST_DESIGN, n)):
+        if not (alike and _simulated(gate, n)):
             return Design(n, r, closed_form(gate, noise, n, (r, r), 0.0)[0])
         passes = float((_tried(gate, noise, 0.0, CONFIRM, (n, r)) > 0).mean())
         if passes >= goal - error or r >= MOST_RUNS:
