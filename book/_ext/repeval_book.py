@@ -159,7 +159,7 @@ def link_terms(app, doctree):
         if not isinstance(above, nodes.paragraph | nodes.emphasis | nodes.strong):
             continue
         inside = above if isinstance(above, nodes.paragraph) else above.parent
-        if not isinstance(inside, nodes.paragraph):
+        if not isinstance(inside, nodes.paragraph) or isinstance(inside.parent, nodes.entry):
             continue
         words = "|".join(map(re.escape, sorted(waiting, key=len, reverse=True)))
         found = re.search(rf"\b({words})(?=s?\b)", text, re.IGNORECASE)

@@ -85,7 +85,7 @@ BAD_CSV = {
     "duplicate-column": (line("run", "model"), "model"),
     "one-problem": (HEAD + "a,x,0,1\na,x,1,0\n", "x"),
     "empty-file": ("", "empty"),
-    "no-run-column": ("model,problem,outcome\na,x,1\na,x,0\na,y,1\n", "in a column run"),
+    "no-run-column": ("model,problem,outcome\na,x,1\na,x,0\na,y,1\n", "Type --columns 'run=#'"),
 }
 
 

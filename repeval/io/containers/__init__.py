@@ -62,7 +62,7 @@ def points(columns: Columns, name: str) -> list[Notice]:
             continue
         if all(map(COMMA.fullmatch, texts)):
             columns[column] = array([value.replace(",", ".") for value in values])
-            changed.append((column, next(t for t in values if "," in t and t in texts).strip()))
+            changed.append((column, min(t.strip() for t in texts if "," in t)))
     if not changed:
         return []
     (_, shown), names = changed[0], some(column for column, _ in changed)
