@@ -147,8 +147,8 @@ def execute_here(work: Path) -> None:
 def strip(text: str, page: str, root: Path) -> tuple[str, str]:
     """Return an executed notebook without what differs between two runs, and its standard error.
 
-    Cell ids are numbered, timings, papermill's notes and staging's header are dropped, and the
-    stage's path is written as a dot. An output that is an error is refused: Jupyter Book would
+    Cell ids are numbered, timings, papermill's notes and staging's header are dropped, printed
+    lines are joined, and the stage's path is written as a dot. An output that is an error is refused: Jupyter Book would
     publish it without a word.
     """
     import nbformat
@@ -173,10 +173,21 @@ def strip(text: str, page: str, root: Path) -> tuple[str, str]:
                 )
         heard = [output for output in outputs if output.get("name") == "stderr"]
         noise += [output.text for output in heard]
-        if heard:
-            cell.outputs = [output for output in outputs if output not in heard]
+        if outputs:
+            cell.outputs = joined([output for output in outputs if output not in heard])
     text = nbformat.writes(notebook).replace(str(root), ".")
     return text + "\n", "".join(noise).strip()
+
+
+def joined(outputs: list) -> list:
+    """Join what a cell printed: in how many pieces it arrives is a matter of time."""
+    found: list = []
+    for output in outputs:
+        if found and output.get("name") == found[-1].get("name") == "stdout":
+            found[-1].text += output.text
+        else:
+            found.append(output)
+    return found
 
 
 def kernel_environment(scratch: Path) -> dict[str, str]:

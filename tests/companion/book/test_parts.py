@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from dataclasses import asdict
+from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -252,3 +253,14 @@ def test_policy_of_staged_data_is_the_first_reading_s(tmp_path):
     assert asdict(again.policy) == asdict(outcomes.policy)
     assert again.policy.columns == (("problem", "problem"),)
     assert again.source == outcomes.source
+
+
+def test_what_a_cell_prints_is_one_output():
+    made = nbformat.v4.new_output
+    pieces = [made("stream", text=text) for text in ("a\n", "b\n")]
+    picture = made("display_data", {"text/plain": "c"})
+    cell = nbformat.v4.new_code_cell("x", outputs=[*pieces, picture, made("stream", text="d\n")])
+    text = nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))
+    stripped, _ = strip(text, "page", Path("/stage"))
+    outputs = nbformat.reads(stripped, as_version=4).cells[0].outputs
+    assert [o.get("text") for o in outputs] == ["a\nb\n", None, "d\n"]
