@@ -148,8 +148,8 @@ def strip(text: str, page: str, root: Path) -> tuple[str, str]:
     """Return an executed notebook without what differs between two runs, and its standard error.
 
     Cell ids are numbered, timings, papermill's notes and staging's header are dropped, printed
-    lines are joined, and the stage's path is written as a dot. An output that is an error is refused: Jupyter Book would
-    publish it without a word.
+    lines are joined, and the stage's path is written as a dot. An output that is an error is
+    refused: Jupyter Book would publish it without a word.
     """
     import nbformat
 
