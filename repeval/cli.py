@@ -17,10 +17,12 @@ from repeval.messages import RepevalError, printable
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
     # Names from data may hold any character; a terminal that lacks one shows a mark instead.
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-    args = _parser().parse_args(argv)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by who started us
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        if hasattr(getattr(sys, name), "reconfigure"):
+            getattr(sys, name).reconfigure(errors="replace")
+    args, code = _parser().parse_args(argv), 0
     try:
         from repeval import commands
 
@@ -30,9 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RepevalError as error:
         print(f"repeval: {printable(error)} [{error.code}]", file=sys.stderr)
     except BrokenPipeError:
-        # The reader of a pipe left; that is no failure of ours.
+        # The reader of a pipe left; that is no failure of ours, and changes no verdict.
         _discard_output()
-        return 0
+        return code
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"repeval: {where}{error.strerror or error}", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import filecmp
 import functools
 import json
 import sys
@@ -14,6 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repeval.messages import RepevalError, printable, refused
+
+#: Endings by which a name that is no model's is told to be a file's.
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".gz", ".eval")
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -106,6 +110,7 @@ def compare(args: argparse.Namespace) -> int:
     """Compare a candidate with a baseline; both are models of DATA, or paths of one model each."""
     from repeval.report.versus import versus
 
+    _refuse_groups(args, "compare")
     baseline, candidate, args.data = _two_systems(args)
     outcomes = _load(args)
     found = versus(
@@ -128,8 +133,7 @@ def gate(args: argparse.Namespace) -> int:
     """Hold a candidate against a baseline and a margin; 1 unless it passes."""
     from repeval.report.gate import gated
 
-    if args.by:
-        raise RepevalError("bad-option", "--by is not for gate; use repeval analyze")
+    _refuse_groups(args, "gate")
     baseline, candidate, args.data = _two_systems(args)
     found = gated(
         _load(args), baseline, candidate, margin=args.margin / 100, question=args.question,
@@ -140,18 +144,32 @@ def gate(args: argparse.Namespace) -> int:
     if args.json:
         _write_json(args.json, found.to_dict(), args.data)
     if args.json != "-":
-        print(found.screen(markdown=args.markdown, everything=args.all), end="")
+        with contextlib.suppress(BrokenPipeError):  # who left is told by the exit code
+            print(found.screen(markdown=args.markdown, everything=args.all), end="", flush=True)
     return found.exit_code
+
+
+def _refuse_groups(args: argparse.Namespace, command: str) -> None:
+    if args.by:
+        raise RepevalError("bad-option", f"--by is not for {command}; use repeval analyze")
 
 
 def _two_systems(args: argparse.Namespace) -> tuple[str, str, list[str]]:
     """Return the names of baseline and candidate, and the data that hold both."""
     given = [args.baseline, args.candidate]
-    if args.data or not all(Path(g.partition("=")[2] or g).exists() for g in given):
+    files = [Path(g.partition("=")[2] or g) for g in given]
+    there = [file.exists() for file in files]
+    if args.data or not (any(there) or any(f.suffix in TABLES for f in files)):
         return *given, args.data
+    for file, exists in zip(files, there, strict=True):
+        if not exists:
+            raise refused("file-not-found", f"{file}: there is no such file or directory.")
+    if all(f.is_file() for f in files) and filecmp.cmp(*files, shallow=False):
+        what = f"{' and '.join(given)} are the same file; name the candidate's own."
+        raise RepevalError("bad-option", what)
     names = [g.partition("=")[0] if "=" in g else Path(g).name.partition(".")[0] for g in given]
     if names[0] == names[1]:
-        what = f"{' and '.join(given)} have one name; type NAME=PATH for each."
+        what = f"{' and '.join(given)} have one name; type NAME=PATH with two names."
         raise RepevalError("bad-option", what)
     paths = [g.partition("=")[2] or g for g in given]
     return *names, [f"{name}={path}" for name, path in zip(names, paths, strict=True)]
@@ -161,6 +179,7 @@ def rank(args: argparse.Namespace) -> int:
     """Print a leaderboard, or write it in the format of the file's ending."""
     from repeval.report.leaderboard import FORMATS, leaderboard
 
+    _refuse_groups(args, "rank")
     for path in args.output:
         if Path(path).suffix.removeprefix(".") not in FORMATS:
             endings = ", ".join(f".{kind}" for kind in FORMATS)

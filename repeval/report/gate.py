@@ -9,7 +9,7 @@ from repeval._version import __version__
 from repeval.messages import RepevalError
 from repeval.report.analysis import analyze
 from repeval.report.compute import Answers
-from repeval.report.format import TOO_FEW, count, points, signed_limits
+from repeval.report.format import TOO_FEW, count, percent, points, signed_limits
 from repeval.report.screen import Section, head_of, rendered, settings_that_differ
 from repeval.stats.pairs.gate import Gate, gate, planted
 from repeval.stats.pairs.looks import MOST_LOOKS
@@ -163,7 +163,8 @@ class Gated:
         base, score = map(points, self.means)
         said = {"scores": f"{score} % against {base} %"}
         if g.interval.exists:
-            said["difference"] = signed_limits((g.interval.low, g.interval.high))
+            limits = signed_limits((g.interval.low, g.interval.high))
+            said["difference"] = f"{limits} ({percent(g.interval.level)} interval: each end counts)"
         said["margin"] = f"{_points(g.margin)} points"
         if g.verdict == OPEN:
             below = ["A drop of the margin is neither ruled out nor shown.", *below]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from repeval._version import __version__
 from repeval.io.keys import check_names
-from repeval.messages import refused
+from repeval.messages import RepevalError, refused
 from repeval.report.compute import Answers
 from repeval.report.format import STAND_IN, count, percent, points, reach
 from repeval.report.rows import Limits, Settings
@@ -115,7 +115,11 @@ class Leaderboard:
         if kind == "json":
             return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         if kind == "csv":
-            return self.to_frame().to_csv(index=False, lineterminator="\n")
+            frame = self.to_frame()
+            # A name is no formula to a spreadsheet: an apostrophe leads it.
+            formula = frame["model"].str.startswith(("=", "+", "-", "@"))
+            frame["model"] = frame["model"].where(~formula, "'" + frame["model"])
+            return frame.to_csv(index=False, lineterminator="\n")
         if kind == "tex":
             return _tex(self.table(), self.footnote)
         section = Section("", {}, [self.footnote], self.table())
@@ -168,8 +172,11 @@ def leaderboard(
     check_names("unknown-condition", [condition], conditions)
     samples, problems = outcomes.common(condition)
     if len(samples) < 2:
-        what = f"condition {condition}: {count(len(outcomes.models), 'model')} and no two problems"
-        raise refused("no-common-problems", f"{what} that all have; a ranking needs both.")
+        if len(outcomes.models) == 1:
+            what = f"there is one model, {outcomes.models[0]!r}; a ranking needs two."
+            raise RepevalError("no-common-problems", what)
+        what = f"condition {condition}: no two problems that all models were given"
+        raise refused("no-common-problems", f"{what}.")
     policy = {**asdict(outcomes.policy), "columns": dict(outcomes.policy.columns)}
     settings = Settings(level, n_resamples, seed, cluster, policy)
     groups = Answers(outcomes, settings).clusters(problems)
@@ -229,8 +236,9 @@ def _footnote(board: Leaderboard, clustered: bool) -> str:
     first = places[0]
     fall = f"{points(board.fall)} points"
     said.append(
-        "The highest of many scores is so partly by luck: on new problems the first is expected to "
-        f"fall by {fall}, to {points(first.score - board.fall)} %."
+        "The first is first partly by luck, as the highest of several scores always is: on new "
+        f"problems its score is expected to fall by {fall}, "
+        f"to {points(first.score - board.fall)} %."
     )
     said.append(f"Intervals hold one at a time, at {level}. repeval {__version__}.")
     return " ".join(said)

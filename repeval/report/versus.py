@@ -107,12 +107,13 @@ class Versus:
         `flips` lists the problems that changed, `everything` all notes.
         """
         about = self.analysis, self.condition
+        level = self.analysis.settings.level
         asked, *helps = comparison(*about, self.baseline, self.candidate)
         lead = Section(
             f"{self.candidate} AGAINST {self.baseline}",
             {
-                f"on these {self.pair.n_problems} problems": _words(self.these, self.margin),
-                f"on {NEW}": _words(self.new, self.margin),
+                f"on these {self.pair.n_problems} problems": _words(self.these, self.margin, level),
+                f"on {NEW}": _words(self.new, self.margin, level),
             },
             asked.sentences,
         )
@@ -234,7 +235,7 @@ def _verdict(interval: Limits, resolved: bool | None, inside: bool | None) -> st
     return ALIKE if inside else OPEN
 
 
-def _words(answer: Answer, margin: float | None) -> str:
+def _words(answer: Answer, margin: float | None, level: float) -> str:
     """Say a verdict, its limits, and what the margin makes of it."""
     if answer.interval is None:
         return answer.verdict.upper()
@@ -243,7 +244,8 @@ def _words(answer: Answer, margin: float | None) -> str:
         return said
     low, high = answer.interval
     if answer.within_margin:
-        place = "within"
+        # Two one-sided tests: each end counts alone.
+        place = f"by its {percent(2 * level - 1)} interval within"
     else:
         place = "beyond" if high < -margin or low > margin else "not shown to be within"
     return f"{said}; {place} the margin of {points(margin)}"

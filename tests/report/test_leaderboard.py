@@ -120,5 +120,5 @@ def test_refusals_are_one_sentence(tmp_path, monkeypatch, capsys, arguments, wor
 
 
 def test_a_single_model_is_no_leaderboard():
-    with pytest.raises(RepevalError, match="a ranking needs both"):
+    with pytest.raises(RepevalError, match="one model, 'a'; a ranking needs two"):
         leaderboard(repeval.load(table(models=["a"])))

@@ -1,6 +1,10 @@
 """`repeval compare`: a candidate against a baseline."""
 
 import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -141,7 +145,38 @@ def test_two_paths_are_two_systems(tmp_path, monkeypatch, capsys):
     (tmp_path / "sub").mkdir()
     rows.to_csv("sub/base.csv", index=False)
     assert main(["compare", "base.csv", "sub/base.csv"]) == 2
-    assert "type NAME=PATH for each" in capsys.readouterr().err
+    assert "type NAME=PATH with two names" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["compare", "gate"])
+def test_paths_that_cannot_be_meant_are_refused(tmp_path, monkeypatch, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    more = ["--margin", "5"] if command == "gate" else []
+    table({"base": [1, 2, 3] * 5}).to_csv("base.csv", index=False)
+    Path("copy.csv").write_bytes(Path("base.csv").read_bytes())
+    for given, words in (
+        (["base.csv", "nofile.csv"], "nofile.csv: there is no such file"),
+        (["old=base.csv", "new=base.csv"], "are the same file"),
+        (["base.csv", "copy.csv"], "are the same file"),
+    ):
+        assert main([command, *given, *more]) == 2
+        assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["compare", "a", "b"], ["gate", "a", "b"], ["rank"]])
+def test_groups_are_refused_not_ignored(lower, capsys, command):
+    more = ["--margin", "5"] if command[0] == "gate" else []
+    assert main([*command, str(lower), *more, "--by", "x"]) == 2
+    assert f"--by is not for {command[0]}" in capsys.readouterr().err
+
+
+def test_who_leaves_a_pipe_changes_no_verdict(lower):
+    given = ["gate", "base", "cand", str(lower), "--margin", "1"]
+    for ending in ("| true; exit ${PIPESTATUS[0]}", ">&-"):
+        line = f"{shlex.quote(sys.executable)} -m repeval {shlex.join(given)} {ending}"
+        ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+        assert ran.returncode == 1, ran.stderr
+        assert "Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize(
