@@ -120,6 +120,12 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def _two_systems(parser: Any) -> None:
+    """Add A and B, before DATA."""
+    parser.add_argument("baseline", metavar="A", help="the baseline: a model of DATA, or a path")
+    parser.add_argument("candidate", metavar="B", help="the candidate: a model of DATA, or a path")
+
+
 def _columns_option(parser: Any) -> None:
     parser.add_argument(
         "--columns", action="append", default=[], metavar="ROLE=COLUMN",
@@ -178,8 +184,7 @@ def _add_claims(commands: Any) -> None:
 
 def _add_compare(commands: Any) -> None:
     parser = commands.add_parser("compare", help="is a candidate worse than a baseline?")
-    parser.add_argument("baseline", metavar="A", help="the baseline: a model of DATA, or a path")
-    parser.add_argument("candidate", metavar="B", help="the candidate: a model of DATA, or a path")
+    _two_systems(parser)
     _data_options(parser)
     parser.add_argument(
         "--margin", type=float, metavar="PP", help="difference, in points, that does not matter"
@@ -222,8 +227,7 @@ def _add_fetch(commands: Any) -> None:
 
 def _add_gate(commands: Any) -> None:
     parser = commands.add_parser("gate", help="pass or fail a candidate in CI, and test the gate")
-    parser.add_argument("baseline", metavar="A", help="the baseline: a model of DATA, or a path")
-    parser.add_argument("candidate", metavar="B", help="the candidate: a model of DATA, or a path")
+    _two_systems(parser)
     _data_options(parser)
     parser.add_argument(
         "--margin", type=float, metavar="PP", required=True,

@@ -108,6 +108,7 @@ def analyze(args: argparse.Namespace) -> int:
 
 def compare(args: argparse.Namespace) -> int:
     """Compare a candidate with a baseline; both are models of DATA, or paths of one model each."""
+    from repeval.report.tables import csv
     from repeval.report.versus import versus
 
     _refuse_groups(args, "compare")
@@ -120,7 +121,7 @@ def compare(args: argparse.Namespace) -> int:
     )  # fmt: skip
     if args.csv:
         _refuse_inputs("csv", args.csv, args.data)
-        _write(args.csv, found.problems.to_csv(index=False, lineterminator="\n").encode())
+        _write(args.csv, csv(found.problems).encode())
     if args.json:
         _write_json(args.json, found.to_dict(), args.data)
     if args.json != "-":
@@ -207,8 +208,7 @@ def _answerable(part: Outcomes, cluster: str | None) -> bool:
 
 def build(args: argparse.Namespace) -> int:
     """Build the book; 1 if a page or the site failed."""
-    if args.by:
-        raise RepevalError("bad-option", "--by is not for build; use repeval analyze")
+    _refuse_groups(args, "build")
     from repeval.companion.book import BuildFailed, build
 
     outcomes = _load(args)

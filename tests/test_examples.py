@@ -42,3 +42,14 @@ def test_an_example_shows_a_result_in_plain_numbers(name):
     results = [example.want for test in examples(name) for example in test.examples]
     assert any(results)
     assert not [want for want in results if "np." in want or "array(" in want]
+
+
+INNER = ["report.gate", "report.leaderboard", "report.versus", "stats.leaderboard"]
+INNER += [f"stats.pairs.{name}" for name in ("gate", "looks", "margin", "noise", "power", "reruns")]
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_the_examples_of_inner_modules_give_what_they_print(name, table):
+    found = doctest.testmod(importlib.import_module(f"repeval.{name}"))
+    assert found.attempted
+    assert not found.failed

@@ -183,9 +183,7 @@ def analyze(
                 f"{model} has outcomes on one problem only (condition {condition}); at least two "
                 "are needed. Run it on more problems, or take its rows out.",
             )
-    policy = {**asdict(outcomes.policy), "columns": dict(outcomes.policy.columns)}
-    settings = Settings(level, n_resamples, seed, cluster, policy)
-    run = Answers(outcomes, settings)
+    run = Answers.asked(outcomes, level, n_resamples, seed, cluster)
     systems = [run.system(m, c) for c in outcomes.conditions for m in run.models(c)]
     pairs = [pair for c in outcomes.conditions for pair in run.pairs(c)]
     runs, excluded = {row.n_runs for row in systems}, outcomes.source.excluded
@@ -197,7 +195,7 @@ def analyze(
             "n_problems": len(outcomes.problems),
             "n_runs": runs.pop() if len(runs) == 1 else None,
         },
-        settings=settings,
+        settings=run.settings,
         # What warns comes before what was assumed while reading.
         notices=tuple(
             sorted(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +55,14 @@ class Answers:
 
     outcomes: Outcomes
     settings: Settings
+
+    @classmethod
+    def asked(
+        cls, outcomes: Outcomes, level: float, n_resamples: int, seed: int, cluster: str | None
+    ) -> Answers:
+        """Record what was asked for beside how the outcomes were read."""
+        policy = {**asdict(outcomes.policy), "columns": dict(outcomes.policy.columns)}
+        return cls(outcomes, Settings(level, n_resamples, seed, cluster, policy))
 
     def models(self, condition: str) -> list[str]:
         """Return the models that were run under a condition."""

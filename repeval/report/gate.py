@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from repeval._version import __version__
 from repeval.messages import RepevalError
-from repeval.report.analysis import analyze
-from repeval.report.compute import Answers
 from repeval.report.format import TOO_FEW, count, percent, points, signed_limits
-from repeval.report.screen import Section, head_of, rendered, settings_that_differ
+from repeval.report.screen import Section, head_of, noted, rendered, settings_that_differ
+from repeval.report.versus import two_systems
 from repeval.stats.pairs.gate import Gate, gate, planted
 from repeval.stats.pairs.looks import MOST_LOOKS
 from repeval.stats.pairs.margin import FAIL, OPEN, PASS, decides
@@ -113,8 +112,7 @@ class Gated:
         about = self.analysis, self.condition
         head, moved = head_of(*about)
         differ = settings_that_differ(self.analysis, (self.baseline, self.candidate))
-        left = [n for n in self.analysis.notices if n not in [*differ, *moved]]
-        notes = list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
+        notes = noted(self.analysis, [*differ, *moved])
         sections = [self._tested(), self._limits([n.text for n in differ])]
         head = [self.verdict(), self.worth(), *head]
         text = rendered(head, sections, notes, markdown=markdown, everything=everything)
@@ -211,33 +209,23 @@ def gated(
     >>> from repeval.report.gate import gated
     >>> outcomes = repeval.load("runs.csv")  # see the example of `repeval.load`
     >>> gated(outcomes, "A", "B", margin=0.03).verdict()
-    'CANNOT TELL (counts as fail): no verdict on fewer than 8 problems, and these are 4.'
+    'CANNOT TELL (fail): no verdict on fewer than 8 problems, and these are 6.'
     """
-    if baseline == candidate:
-        raise RepevalError("bad-option", "baseline and candidate name the same system")
-    if not 0 < margin < 1:
-        raise RepevalError("bad-option", "the margin must lie between 0 and 100 points")
     if not 1 <= looks <= MOST_LOOKS:
         raise RepevalError("bad-option", f"--looks must be from 1 to {MOST_LOOKS}, not {looks}")
     drop = planted(margin) if drop is None else drop
     if not margin <= drop <= 1:
         what = f"--drop must lie between the margin and 100 points, not {100 * drop:g}"
         raise RepevalError("bad-option", what)
-    if not options.get("level", 0.95) > 0.5:
-        raise RepevalError("bad-option", "--level must be above 0.5: its rest is a one-sided error")
-    two = outcomes.select(models=[baseline, candidate])
-    analysis = analyze(two, **options)
-    condition = analysis.condition if condition is None else condition
-    analysis.pair(condition, baseline, candidate)  # refuses what cannot be compared
-    a, b, problems = two.pair((baseline, condition), (candidate, condition))
-    settings = analysis.settings
+    two = two_systems(outcomes, baseline, candidate, condition=condition, margin=margin, **options)
+    settings = two.analysis.settings
     found = gate(
-        a, b, margin=margin, question=question, looks=looks, unsure=unsure, drop=drop,
-        level=settings.level, n_resamples=settings.n_resamples, rng=settings.seed,
-        clusters=Answers(two, settings).clusters(problems),
+        two.baseline, two.candidate, margin=margin, question=question, looks=looks,
+        unsure=unsure, drop=drop, level=settings.level, n_resamples=settings.n_resamples,
+        rng=settings.seed, clusters=two.clusters,
     )  # fmt: skip
-    means = float(a.rate.mean()), float(b.rate.mean())
-    return Gated(baseline, candidate, condition, found, means, analysis)
+    means = float(two.baseline.rate.mean()), float(two.candidate.rate.mean())
+    return Gated(baseline, candidate, two.condition, found, means, two.analysis)
 
 
 def times(share: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -16,6 +16,7 @@ from repeval.report.format import STAND_IN, count, percent, points, reach
 from repeval.report.rows import Limits, Settings
 from repeval.report.screen import Section, rendered
 from repeval.report.summary import NEW, THESE
+from repeval.report.tables import csv
 from repeval.stats.intervals import interval
 from repeval.stats.leaderboard import joint_ranks
 from repeval.stats.resampling import DEFAULT_SEED, keyed_generator
@@ -115,11 +116,7 @@ class Leaderboard:
         if kind == "json":
             return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         if kind == "csv":
-            frame = self.to_frame()
-            # A name is no formula to a spreadsheet: an apostrophe leads it.
-            formula = frame["model"].str.startswith(("=", "+", "-", "@"))
-            frame["model"] = frame["model"].where(~formula, "'" + frame["model"])
-            return frame.to_csv(index=False, lineterminator="\n")
+            return csv(self.to_frame())
         if kind == "tex":
             return _tex(self.table(), self.footnote)
         section = Section("", {}, [self.footnote], self.table())
@@ -177,9 +174,8 @@ def leaderboard(
             raise RepevalError("no-common-problems", what)
         what = f"condition {condition}: no two problems that all models were given"
         raise refused("no-common-problems", f"{what}.")
-    policy = {**asdict(outcomes.policy), "columns": dict(outcomes.policy.columns)}
-    settings = Settings(level, n_resamples, seed, cluster, policy)
-    groups = Answers(outcomes, settings).clusters(problems)
+    asked = Answers.asked(outcomes, level, n_resamples, seed, cluster)
+    groups = asked.clusters(problems)
     names, systems = list(samples), list(samples.values())
     ranks = joint_ranks(
         systems, level=level, n_resamples=n_resamples, clusters=groups,
@@ -207,9 +203,9 @@ def leaderboard(
     source = outcomes.source
     board = Leaderboard(
         condition, len(problems), len(had) - len(problems), ranks.fall, tuple(places), "",
-        {"name": source.name, "sha256": source.sha256, "basis": source.basis}, settings,
+        {"name": source.name, "sha256": source.sha256, "basis": source.basis}, asked.settings,
     )  # fmt: skip
-    return Leaderboard(**{**vars(board), "footnote": _footnote(board, bool(groups is not None))})
+    return replace(board, footnote=_footnote(board, groups is not None))
 
 
 def _footnote(board: Leaderboard, clustered: bool) -> str:

@@ -88,8 +88,8 @@ def one_screen(
         sections.append(Section("VARIANCE COMPONENTS", table=table))
     # Who answers by a column need not be told to.
     told = by and f"--by {by} "
-    left = [n for n in analysis.notices if n not in moved and not (told and told in n.text)]
-    notes = list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
+    moved += [n for n in analysis.notices if told and told in n.text]
+    notes = noted(analysis, moved)
     return rendered(head, sections, notes, markdown=markdown, everything=everything)
 
 
@@ -114,6 +114,12 @@ def rendered(
     shown = [s for s in sections if s.answers or s.table is not None]
     lines = _markdown(head, shown, notes) if markdown else _plain(head, shown, notes, everything)
     return "\n".join(lines) + "\n"
+
+
+def noted(analysis: Analysis, told: Sequence[Notice]) -> list[str]:
+    """Return the notices that were not told elsewhere, each once and with its code."""
+    left = [n for n in analysis.notices if n not in told]
+    return list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
 
 
 def settings_that_differ(analysis: Analysis, pair: tuple[str, str]) -> list[Notice]:

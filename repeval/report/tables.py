@@ -32,6 +32,16 @@ CARD = [
 ]
 
 
+def csv(frame: pd.DataFrame) -> str:
+    """Return CSV in which no text is a formula to a spreadsheet: an apostrophe leads it."""
+
+    def text(value):
+        formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        return f"'{value}" if formula else value
+
+    return frame.map(text).rename(columns=text).to_csv(index=False, lineterminator="\n")
+
+
 def leaderboard(analysis: Analysis, condition: str) -> pd.DataFrame:
     """Return the table of a condition: scores, both intervals, rank set."""
     ranks = {r.model: r for r in analysis.ranks if r.condition == condition}

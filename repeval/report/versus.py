@@ -19,7 +19,14 @@ from repeval.report.format import (
     points,
     signed_limits,
 )
-from repeval.report.screen import Section, comparison, head_of, rendered, settings_that_differ
+from repeval.report.screen import (
+    Section,
+    comparison,
+    head_of,
+    noted,
+    rendered,
+    settings_that_differ,
+)
 from repeval.stats.allocation import break_even_from_here
 from repeval.stats.comparison import compare
 
@@ -27,11 +34,25 @@ if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
     from repeval.report.analysis import Analysis
     from repeval.report.rows import Limits, Pair
+    from repeval.stats.sample import Sample
 
-__all__ = ["Answer", "Versus", "versus"]
+__all__ = ["Answer", "Two", "Versus", "two_systems", "versus"]
 
 SCHEMA = "repeval/compare/1"
 WORSE, BETTER, ALIKE, OPEN, NONE = "worse", "better", "equivalent", "not shown", "no verdict"
+
+
+@dataclass(frozen=True)
+class Two:
+    """A baseline and a candidate on their common problems, and the analysis of these two alone."""
+
+    analysis: Analysis
+    condition: str
+    row: Pair
+    baseline: Sample
+    candidate: Sample
+    problems: tuple[str, ...]
+    clusters: Any
 
 
 @dataclass(frozen=True)
@@ -129,8 +150,7 @@ class Versus:
             )
             sections.append(Section(f"PROBLEMS THAT CHANGED  {len(moved)}", {}, [], text))
         head, moved = head_of(*about)
-        left = [n for n in self.analysis.notices if n not in [*differ, *moved]]
-        notes = list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
+        notes = noted(self.analysis, [*differ, *moved])
         return rendered(head, sections, notes, markdown=markdown, everything=everything)
 
     def _buying(self) -> Section:
@@ -186,23 +206,18 @@ def versus(
     >>> found.new.verdict, found.these.verdict
     ('no verdict', 'not shown')
     """
-    if baseline == candidate:
-        raise RepevalError("bad-option", "baseline and candidate name the same system")
-    if margin is not None and not 0 < margin < 1:
-        raise RepevalError("bad-option", "the margin must lie between 0 and 100 points")
-    two = outcomes.select(models=[baseline, candidate])
-    analysis = analyze(two, **options)
-    condition = analysis.condition if condition is None else condition
-    row = analysis.pair(condition, baseline, candidate)
-    x, y, problems = two.pair((candidate, condition), (baseline, condition))
-    level, clusters = analysis.settings.level, Answers(two, analysis.settings).clusters(problems)
+    two = two_systems(outcomes, baseline, candidate, condition=condition, margin=margin, **options)
+    row, x, y, settings = two.row, two.candidate, two.baseline, two.analysis.settings
 
     def answer(name: str, interval: Limits, resolved: bool | None) -> Answer:
         sign = 1 if row.model_a == candidate else -1
         turned = interval and tuple(sorted(sign * v for v in interval))
         inside = None
         if margin is not None and interval:
-            inner = compare(x, y, name=name, level=2 * level - 1, clusters=clusters).interval
+            inner = compare(
+                x, y, name=name, level=2 * settings.level - 1, clusters=two.clusters,
+                n_resamples=settings.n_resamples, rng=settings.seed,
+            ).interval  # fmt: skip
             inside = bool(inner.exists and -margin < inner.low and inner.high < margin)
         return Answer(_verdict(turned, resolved, inside), turned, inside)
 
@@ -211,20 +226,45 @@ def versus(
     separated = {*row.flips.a_separated, *row.flips.b_separated}
     table = pd.DataFrame(
         {
-            "problem": problems, "baseline": y.rate, "candidate": x.rate,
-            "difference": x.rate - y.rate, "separated": [p in separated for p in problems],
+            "problem": two.problems, "baseline": y.rate, "candidate": x.rate,
+            "difference": x.rate - y.rate, "separated": [p in separated for p in two.problems],
         }
     )  # fmt: skip
     return Versus(
-        baseline, candidate, condition, margin,
+        baseline, candidate, two.condition, margin,
         answer("paired", row.interval, row.resolved),
         answer("paired_fixed", row.fixed.interval, row.fixed.resolved),
         row,
         # A repetition of the pair costs two runs.
         2 * break_even_from_here(ratio, int(runs)) if ratio and runs else None,
         table.sort_values(["difference", "problem"], ignore_index=True),
-        analysis,
+        two.analysis,
     )  # fmt: skip
+
+
+def two_systems(
+    outcomes: Outcomes,
+    baseline: str,
+    candidate: str,
+    *,
+    condition: str | None = None,
+    margin: float | None = None,
+    **options: Any,
+) -> Two:
+    """Analyse two systems alone, or refuse what cannot be compared; see `versus`."""
+    if baseline == candidate:
+        raise RepevalError("bad-option", "baseline and candidate name the same system")
+    if margin is not None and not 0 < margin < 1:
+        raise RepevalError("bad-option", "the margin must lie between 0 and 100 points")
+    if margin is not None and not options.get("level", 0.95) > 0.5:
+        raise RepevalError("bad-option", "--level must be above 0.5: its rest is a one-sided error")
+    two = outcomes.select(models=[baseline, candidate])
+    analysis = analyze(two, **options)
+    condition = analysis.condition if condition is None else condition
+    row = analysis.pair(condition, baseline, candidate)
+    a, b, problems = two.pair((baseline, condition), (candidate, condition))
+    clusters = Answers(two, analysis.settings).clusters(problems)
+    return Two(analysis, condition, row, a, b, problems, clusters)
 
 
 def _verdict(interval: Limits, resolved: bool | None, inside: bool | None) -> str:

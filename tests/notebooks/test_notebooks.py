@@ -124,7 +124,7 @@ def loaded(home, key):
     return load_data(home / "data" / f"{key}.csv", key)[0]
 
 
-# What further kinds of data would break has so far broken on one of these as well.
+# Left to `make full` for time.
 FURTHER = {"small", "one-model-one-run", "equal", "always-right"}
 KINDS = [pytest.param(k, marks=[pytest.mark.full] * (k in FURTHER)) for k in DATA]
 

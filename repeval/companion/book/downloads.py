@@ -19,7 +19,6 @@ ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`]+)`")
 PAGE = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|/)[^)\s]*\)")
 LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>$|#~])")
-BIB = re.compile(r"@\w+\{(?P<key>[^,]+),(?P<fields>.*?)\n\}", re.DOTALL)
 
 
 def write_downloads(root: Path, paper: bool) -> None:
@@ -104,12 +103,11 @@ def role(found: re.Match, texts: Mapping[str, str], works: Mapping[str, str]) ->
 
 def citations(bib: str) -> dict[str, str]:
     """Return key -> `Zhou et al., 2026` of a bibliography in BibTeX."""
+    from pybtex.database import parse_string
+
     found = {}
-    for entry in BIB.finditer(bib):
-        fields = dict(re.findall(r"(\w+)\s*=\s*\{(.*)\}", entry["fields"]))
-        plain = fields["author"].replace("{\\i}", "ı")  # the one accent that BibTeX has here
-        people = re.sub(r"[{}]", "", plain).split(" and ")
-        names = [person.partition(",")[0] for person in people]
-        who = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
-        found[entry["key"]] = f"{who}, {fields['year']}"
+    for key, entry in parse_string(bib, "bibtex").entries.items():
+        people = [" ".join(map(str, p.rich_last_names)) for p in entry.persons["author"]]
+        who = f"{people[0]} et al." if len(people) > 2 else " and ".join(people)
+        found[key] = f"{who}, {entry.fields['year']}"
     return found

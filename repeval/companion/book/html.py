@@ -41,16 +41,6 @@ def figure_html(plot, svg: bytes, name: str, source, links: str = "") -> str:
     )
 
 
-def csv(frame) -> str:
-    """CSV of a frame in which no text is a formula to a spreadsheet: an apostrophe leads it."""
-
-    def text(value):
-        formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-        return f"'{value}" if formula else value
-
-    return frame.map(text).rename(columns=text).to_csv(index=False)
-
-
 def missing(value) -> bool:
     """None or not a number."""
     return value is None or value != value

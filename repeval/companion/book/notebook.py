@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from repeval.companion.book.data import is_paper, load_data
-from repeval.companion.book.html import csv, figure_html, images, missing, table_html
+from repeval.companion.book.html import figure_html, images, missing, table_html
+from repeval.report.tables import csv
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from repeval.companion.book import BuildFailed, build
 from repeval.companion.book.build import check
 from repeval.companion.book.data import load_data, save_data
 from repeval.companion.book.execute import strip
-from repeval.companion.book.html import csv, table_html
+from repeval.companion.book.html import table_html
 from repeval.companion.book.notebook import Book
 from repeval.companion.book.process import python, stoppable
 from repeval.companion.book.stage import (
@@ -29,6 +29,7 @@ from repeval.companion.book.stage import (
     without_conditions,
 )
 from repeval.companion.plots import style
+from repeval.report.tables import csv
 
 from .conftest import HOSTILE, make_outcomes
 
