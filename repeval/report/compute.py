@@ -197,6 +197,8 @@ class Answers:
                 continue
         ceilings = self.ceilings([(x, y, problems) for *_, x, y, problems in found])
         laws = {name: self.compared(found, name) for name in ("paired", "one_level", "two_level")}
+        pairs = [(x, y) for *_, x, y, _ in found]
+        laws["paired_fixed"] = comparison.fixed_comparisons(pairs, self.settings.level)
         rows = []
         for i, (a, b, x, y, problems) in enumerate(found):
             answers = {name: answer[i] for name, answer in laws.items()}
@@ -214,7 +216,7 @@ class Answers:
         """Answer for two systems on their common problems."""
         level = self.settings.level
         shown = answers["paired"]
-        fixed = comparison.compare(x, y, name="paired_fixed", level=level)
+        fixed = answers["paired_fixed"]
         groups = self.clusters(problems)
         c = difference_components(x, y, groups)
         remaining = None

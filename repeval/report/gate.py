@@ -213,11 +213,11 @@ def gated(
     """
     if not 1 <= looks <= MOST_LOOKS:
         raise RepevalError("bad-option", f"--looks must be from 1 to {MOST_LOOKS}, not {looks}")
+    two = two_systems(outcomes, baseline, candidate, condition=condition, margin=margin, **options)
     drop = planted(margin) if drop is None else drop
     if not margin <= drop <= 1:
         what = f"--drop must lie between the margin and 100 points, not {100 * drop:g}"
         raise RepevalError("bad-option", what)
-    two = two_systems(outcomes, baseline, candidate, condition=condition, margin=margin, **options)
     settings = two.analysis.settings
     found = gate(
         two.baseline, two.candidate, margin=margin, question=question, looks=looks,

@@ -24,7 +24,7 @@ from repeval.stats.intervals import (
     t_quantile,
 )
 from repeval.stats.pairs import decision
-from repeval.stats.pairs.hull import decided, decided_by_clusters, decided_these, run_noise
+from repeval.stats.pairs.hull import decided, decided_by_clusters, run_noise, these_limits
 from repeval.stats.resampling import as_clusters, as_generator, rerun_means, resampled_means
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample
 
@@ -135,6 +135,8 @@ def compare(
     pair = paired(a, b)
     groups = as_clusters(clusters, len(pair[0]))
     if ESTIMANDS[name] == "fixed":
+        if name == "paired_fixed":
+            return fixed_comparisons([pair], level)[0]
         return _fixed(*pair, name, level)
     if name == "paired" and groups is not None:
         plain = compare(
@@ -176,6 +178,23 @@ def exact_comparisons(
             greater = 1 - less[row] - tie[row]
             results[i] = _comparison(*pairs[i], limits, greater, tie[row], n, p)
     return [results[i] for i in range(len(pairs))]
+
+
+def fixed_comparisons(pairs: Sequence[tuple[Sample, Sample]], level: float) -> list[Comparison]:
+    """Compare many pairs on exactly these problems by `paired_fixed`, at once."""
+    if not pairs:
+        return []
+    limits, said = these_limits(pairs, level)
+    ends = np.transpose([limits.low, limits.high, limits.p_below]).tolist()
+    found = []
+    for (a, b), (low, high, below), how in zip(pairs, ends, said, strict=True):
+        if how is None:
+            found.append(_fixed(a, b, "paired_fixed", level))
+            continue
+        shown = Interval(low, high, level, "paired_fixed", ESTIMANDS["paired_fixed"], how)
+        p_value = min(below, 2 - below)
+        found.append(_comparison(a, b, shown, below / 2, 0.0, len(a), p_value))
+    return found
 
 
 @dataclass(frozen=True)
@@ -306,9 +325,6 @@ def _clustered_normal(
 def _fixed(a: Sample, b: Sample, name: str, level: float) -> Comparison:
     """Compare on exactly these problems: only run noise, Var = (μ_wA + μ_wB)/(N R)."""
     n = len(a)
-    if name == "paired_fixed" and (these := decided_these(a, b, level)):
-        limits, greater = these
-        return _comparison(a, b, limits, greater, 0.0, n, 2 * min(greater, 1 - greater))
     mean, se, df = run_noise(a, b)
     if math.isnan(se):
         reason = NEEDS_RUNS if math.isnan(df) else NO_FLIP

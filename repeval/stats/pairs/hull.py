@@ -95,23 +95,11 @@ def decided_by_clusters(
     return _row(limits, 0, len(d), how, level)
 
 
-def decided_these(a: Sample, b: Sample, level: float) -> tuple[Interval, float] | None:
-    """Decide on exactly these problems, with the share that A leads.
-
-    None where no problem was repeated in either system. By `fixed_t`, but by the bound `coins`
-    where that is the narrower or nothing flipped.
-    """
-    limits, (how,) = these_limits([(a, b)], level)
-    if how is None:
-        return None
-    low, high = float(limits.low[0]), float(limits.high[0])
-    return Interval(low, high, level, "paired_fixed", "fixed", how), float(limits.p_below[0]) / 2
-
-
 def these_limits(pairs: Sequence[Pair], level: float) -> tuple[decision.Limits, list[str | None]]:
-    """Return the limits of `decided_these` for many pairs, and how they were computed.
+    """Decide pairs on exactly these problems: their limits, and how they were computed.
 
-    NaN and None where no problem was repeated in either system.
+    By `fixed_t`, but by the bound `coins` where that is the narrower or nothing flipped. NaN and
+    None where no problem was repeated in either system.
     """
     df = np.array([run_noise(*pair)[2] for pair in pairs])
     limits, bounded = _these(pairs, level)

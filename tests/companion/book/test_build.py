@@ -138,7 +138,6 @@ def test_unchanged_pages_are_not_executed_again(share, outcomes, tmp_path, capfd
         return re.findall(r"executed (\S+)", capfd.readouterr().err)
 
     assert executed() == ["notebooks/both"]
-    assert executed() == []
     (share / "book/glossary.md").write_text("# Words\n")
     assert executed() == []
     code = "book.text('models', 1)\nbook.number('half', None)"

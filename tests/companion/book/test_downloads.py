@@ -69,13 +69,17 @@ def test_citations_name_who_and_when():
 
 def test_downloads_of_a_book_are_whole_and_run_in_an_empty_folder(book, tmp_path):
     home, *_ = book
-    for path in sorted((home / "html/_sources/notebooks").glob("*.ipynb")):
+    paths = sorted((home / "html/_sources/notebooks").glob("*.ipynb"))
+    assert len(paths) > 2
+    for path in paths:
         notebook = nbformat.read(path, as_version=4)
         assert notebook == nbformat.read(home / "notebooks" / path.name, as_version=4)
         markdown = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
         assert not ROLE_OR_FENCE.search(markdown)
         assert sum("arameters" in "".join(tags(cell)) for cell in notebook.cells) == 1
         assert any(cell.get("outputs") for cell in notebook.cells)
+        if path.stem == "claims":  # the whole ledger: with `make full`
+            continue
         ran = run(path, tmp_path)
         assert ran.returncode == 0, ran.stderr
     assert list(tmp_path.iterdir()) == []
