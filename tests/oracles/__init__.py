@@ -18,7 +18,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 SEED = 2606
-CELLS = Path(__file__).parents[1] / "data" / "reconstruction-cells.csv"
+CELLS = Path(__file__).parents[2] / "data" / "reconstruction-cells.csv"
 # Systems whose runs were truncated; the texts leave them out of pooled medians.
 NOT_CLEAN = ("o4-mini", "Gemini 2.5 Flash+Think")
 # The same examples in every run: a failure is a change of the code, not of luck.
