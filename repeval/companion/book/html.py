@@ -7,6 +7,9 @@ from html import escape
 
 import numpy as np
 
+#: Longer tables scroll in a box of their own.
+MOST = 40
+
 
 def images(figure) -> tuple[bytes, bytes]:
     """Return SVG and PNG of a matplotlib figure, the same bytes each time."""
@@ -73,8 +76,9 @@ def table_html(frame, caption: str | None = None, notes=(), link: str = "") -> s
     )
     label = escape(caption or "Table")
     title = f"<caption>{label}</caption>" if caption else ""
+    long = " repeval-long" * (len(frame) > MOST)
     return (
-        f'<div class="repeval-scroll" role="region" aria-label="{label}" tabindex="0">'
+        f'<div class="repeval-scroll{long}" role="region" aria-label="{label}" tabindex="0">'
         f'<table class="table">{title}<thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
         + "".join(f"<p>{escape(n)}</p>" for n in notes)
