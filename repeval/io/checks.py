@@ -49,7 +49,9 @@ def _counted(data: Outcomes) -> Iterator[Notice]:
     named = [(data.system_problems(*s), x.rate > 0) for s, x in samples.items()]
     tried = set().union(*(names for names, _ in named))
     failed = tried.difference(*(np.array(names, dtype=object)[won] for names, won in named))
-    if never := [p for p in data.problems if p in failed]:
+    # The failures of the only run of one system are its score, no finding about problems.
+    often = len(samples) > 1 or max(x.runs.max() for x in samples.values()) > 1
+    if often and (never := [p for p in data.problems if p in failed]):
         yield Notice(
             "never-passed",
             f"Never passed by anyone: {len(never)} of {len(tried)} problems ({some(never)}). "

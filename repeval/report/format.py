@@ -50,14 +50,16 @@ def reach(values: Iterable[int], to: str = " to ") -> str:
 
 
 def spread(values: Collection[float | None], form: str) -> str:
-    """Return the range of values and their median, or the one value there is."""
+    """Return the range of values, of three or more with their median, or the one value there is."""
     # A ceiling that is None has no upper limit: it is larger than any other.
     found = sorted(math.inf if v is None else v for v in values)
     low, middle, high = (
         "no limit" if v == math.inf else form.format(v)
         for v in (found[0], statistics.median(found), found[-1])
     )
-    return low if low == high else f"{low} to {high} (median {middle})"
+    if low == high:
+        return low
+    return f"{low} to {high}" + f" (median {middle})" * (len(found) > 2)
 
 
 def narrower(share: float) -> str:

@@ -230,12 +230,12 @@ def _footnote(board: Leaderboard, clustered: bool) -> str:
     else:
         said.append(f"† May be the best: {len(best)} of {len(places)}.")
     first = places[0]
-    fall = f"{points(board.fall)} points"
-    said.append(
-        "The first is first partly by luck, as the highest of several scores always is: on new "
-        f"problems its score is expected to fall by {fall}, "
-        f"to {points(first.score - board.fall)} %."
-    )
+    if (fall := points(board.fall)) != "0.0":
+        said.append(
+            "The first is first partly by luck, as the highest of several scores always is: on new "
+            f"problems its score is expected to fall by {fall} points, "
+            f"to {points(first.score - board.fall)} %."
+        )
     said.append(f"Intervals hold one at a time, at {level}. repeval {__version__}.")
     return " ".join(said)
 

@@ -83,7 +83,7 @@ def test_no_limit_is_never_a_hundred_percent_or_a_width_of_zero(tidy):
     assert len(set(widths)) == 1
     assert "From a single run: no limit is seen for a score" in text
     narrowing = say.figures(analysis.ranked("default"), "remaining_narrowing")
-    assert narrowing.endswith("no limit.")
+    assert narrowing.endswith("no limit is seen.")
 
 
 def test_an_interval_for_new_problems_covers_the_one_for_these(tidy):

@@ -7,6 +7,9 @@ from html import escape
 
 import numpy as np
 
+#: Longer tables scroll in a box of their own.
+MOST = 40
+
 
 def images(figure) -> tuple[bytes, bytes]:
     """Return SVG and PNG of a matplotlib figure, the same bytes each time."""
@@ -47,31 +50,43 @@ def missing(value) -> bool:
 
 
 def table_html(frame, caption: str | None = None, notes=(), link: str = "") -> str:
-    """HTML of a frame in a box that scrolls sideways on narrow screens, and of notes below it."""
+    """HTML of a frame in a box that scrolls sideways on narrow screens, and of notes below it.
+
+    Numbers have three decimals, fewer where all of a column need no more.
+    """
     kinds = [
         ' class="number"' if k.kind in "iuf" else ' class="text-nowrap small"' * (name == "id")
         for name, k in frame.dtypes.items()
     ]
 
-    def cell(value, kind: str) -> str:
+    digits = [_decimals(values) for _, values in frame.items()]
+
+    def cell(value, kind: str, digits: int) -> str:
         if missing(value):
             return "<td>–</td>"
         if isinstance(value, bool | np.bool_):
             value = "yes" if value else "no"
-        shown = f"{value:.3f}" if isinstance(value, float) else str(value)
-        return f"<td{kind}>{escape(shown)}</td>"
+        shown = f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+        return f"<td{kind}>{escape('no limit' if shown == 'inf' else shown)}</td>"
 
     head = "".join(f'<th scope="col">{escape(str(column))}</th>' for column in frame.columns)
     rows = "".join(
-        "<tr>" + "".join(map(cell, row, kinds)) + "</tr>"
+        "<tr>" + "".join(map(cell, row, kinds, digits)) + "</tr>"
         for row in frame.itertuples(index=False, name=None)
     )
     label = escape(caption or "Table")
     title = f"<caption>{label}</caption>" if caption else ""
+    long = " repeval-long" * (len(frame) > MOST)
     return (
-        f'<div class="repeval-scroll" role="region" aria-label="{label}" tabindex="0">'
+        f'<div class="repeval-scroll{long}" role="region" aria-label="{label}" tabindex="0">'
         f'<table class="table">{title}<thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
         + "".join(f"<p>{escape(n)}</p>" for n in notes)
         + f'<p class="repeval-source">{link}</p>' * bool(link)
     )
+
+
+def _decimals(values) -> int:
+    """Return how many decimals the numbers of a column need, three at most."""
+    shown = [f"{v:.3f}" for v in values if isinstance(v, float) and np.isfinite(v)]
+    return max((len(n.rstrip("0").partition(".")[2]) for n in shown), default=0)

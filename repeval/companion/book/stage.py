@@ -214,8 +214,8 @@ def messages_page() -> str:
 def intervals_table() -> str:
     """Return the named intervals as a table in Markdown."""
     about = {"superpopulation": "new problems", "fixed": "these problems", "neither": "neither"}
-    heads = ["in short", "what it is about", "letter in the paper", "name"]
-    rows = [[k.words, about[k.estimand], k.letter, f"`{n}`"] for n, k in INTERVALS.items()]
+    heads = ["in short", "what it is about", "name"]
+    rows = [[k.words, about[k.estimand], f"`{n}`"] for n, k in INTERVALS.items()]
     return "\n".join(f"| {' | '.join(row)} |" for row in [heads, ["---"] * len(heads), *rows])
 
 

@@ -124,6 +124,9 @@ def difference_ceilings(analysis: Analysis, condition: str) -> Plot:
         _drawn(p) and _value(p) > max(_value(a), _value(b)) < math.inf
         for p, (a, b) in zip(pairs, own, strict=True)
     )
+    found = f"With a higher ceiling than both scores: {higher} of {len(pairs)} differences."
+    if len(pairs) == 1:
+        found = f"The difference has {'a' if higher else 'no'} higher ceiling than both scores."
     return style.plot(
         figure,
         {
@@ -136,8 +139,7 @@ def difference_ceilings(analysis: Analysis, condition: str) -> Plot:
         },
         "Ceilings of two neighbours' scores, and of their difference with its "
         f"{style.level(analysis)} interval, on a logarithmic scale.",
-        f"With a higher ceiling than both scores: {higher} of {count(len(pairs), 'difference')}. "
-        f"{say.figures(pairs, 'ceiling')}",
+        f"{found} {say.figures(pairs, 'ceiling')}",
         f"Dot plot of ceilings for {count(len(pairs), 'pair')} of neighbours.",
         *notes,
         style.left_out(pairs, everyone, "pairs"),

@@ -27,11 +27,14 @@ def two_questions(analysis: Analysis, condition: str) -> Plot:
     """
     ranked = analysis.ranked(condition)
     shown = ranked[: style.MOST]
-    lines = (
+    lines = [
         (summary.THESE, "these problems", style.THESE, 6, -0.05),
         (summary.NEW, "new ones like them", style.NEW, 2.2, -0.05),
         ("pooled_wilson", "all runs as independent", style.GREY, 1.6, 0.27),
-    )
+    ]
+    # Single runs of problems are independent: the last two are then one.
+    if all(s.runs_range == (1, 1) for s in shown) and not analysis.settings.cluster:
+        lines.pop()
     data = pd.DataFrame(
         [(s.model, s.mean, name, *s.intervals[name])
          for s in shown for name, *_ in lines if s.intervals[name]],
@@ -60,7 +63,7 @@ def two_questions(analysis: Analysis, condition: str) -> Plot:
     return style.plot(
         figure,
         data,
-        "Same scores, two questions:",
+        "Same scores, two questions:" if summary.THESE in set(data["interval"]) else "Scores:",
         f"{text}.",
         f"Scores of {count(len(shown), 'model')}, the best on top, with intervals for "
         f"{', '.join(word for name, word, *_ in lines if name in set(data['interval']))}:",

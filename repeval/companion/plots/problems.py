@@ -46,7 +46,7 @@ def polarisation(outcomes: Outcomes, condition: str, excluded: tuple[str, ...] =
     runs = {int(r) for m in shown for r in samples[m].runs}
     counted = outcomes.binary and len(runs) == 1 and max(runs) <= MOST_RUNS
     classes = [str(k) for k in range(max(runs) + 1)] if counted else BINS
-    title = "passes" if counted else "pass rate"
+    title = "passes" if counted else "pass rate" if outcomes.binary else "score"
 
     def place(s: Sample) -> np.ndarray:
         if counted:
@@ -74,11 +74,11 @@ def polarisation(outcomes: Outcomes, condition: str, excluded: tuple[str, ...] =
     constant = np.mean([np.isin(s.rate, (0, 1)).mean() for s in samples.values()])
     text = "With one run of each problem nothing can be seen between never and always."
     if max(s.runs.max() for s in samples.values()) > 1:
-        what = "were passed on every run or on none"
-        if not outcomes.binary:
-            what = "have score 0 on every run or score 1 on every run"
         who = f" (mean of {len(samples)} models)" if len(samples) > 1 else ""
-        text = f"{percent(constant)} of the problems{who} {what}."
+        text = f"{percent(constant)} of the problems{who} were passed on every run or on none."
+        if not outcomes.binary:
+            share = f"{percent(constant)} of the problems{who} have" if constant else "No problem has"
+            text = f"{share} score 0 on every run, or score 1 on every run."
     data = pd.DataFrame(shares, pd.Index(shown, name="model"), classes).reset_index()
     return style.plot(
         figure,

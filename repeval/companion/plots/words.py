@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from repeval.messages import MESSAGES
-from repeval.report.format import NEEDS_RUNS, count, points, spread
+from repeval.report.format import NEEDS_RUNS, NO_LIMIT, count, points, spread
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -39,8 +39,8 @@ def figures(rows: Sequence[System | Pair], *keys: str) -> str:
     measured = [r for r in rows if r.between is not None]
     known = [r for r in measured if r.within or r.between]
     if not known:
-        unknown = f"nothing is known about run noise, it {NEEDS_RUNS}"
-        return f"Over {who}: {'nothing varied' if measured else unknown}."
+        unknown = f"nothing is known about run noise, which {NEEDS_RUNS}"
+        return _over(who, "nothing varied" if measured else unknown)
     if len(known) < len(rows):
         who = f"{len(known)} of {who} (elsewhere nothing varied, or there is one run)"
     said = []
@@ -53,9 +53,18 @@ def figures(rows: Sequence[System | Pair], *keys: str) -> str:
             for v in found
             if v is not None or key == "ceiling"
         ]
-        if values:
+        if set(values) == {None}:
+            said.append(text.format(NO_LIMIT).replace(f" {NO_LIMIT}", f": {NO_LIMIT}"))
+        elif values:
             said.append(text.format(spread(values, form)))
-    return f"Over {who}: {'; '.join(said)}."
+    return _over(who, "; ".join(said))
+
+
+def _over(who: str, said: str) -> str:
+    """Say of how many a figure is, where it is of more than one."""
+    if who.startswith("1 "):
+        return f"{said[0].upper()}{said[1:]}."
+    return f"Over {who}: {said}."
 
 
 def stability(analysis: Analysis, condition: str, other: str | None) -> str:
@@ -94,7 +103,7 @@ def accounting(outcomes: Outcomes) -> str:
     if conditions > 1:
         models += f" under {conditions} conditions ({len(outcomes.systems)} systems)"
     judged, rates, runs = _cells(outcomes)
-    done = f"{judged:,} runs on {len(outcomes.problems)} problems analysed."
+    analysed = judged, len(outcomes.problems)
     whole = outcomes.before or outcomes
     judged, rates, runs = _cells(whole)
     planned = [whole.planned_runs(*system) for system in runs.columns]
@@ -112,11 +121,13 @@ def accounting(outcomes: Outcomes) -> str:
             f"{changed} a score by at most {points(changes.max(), 2)} points "
             f"({', '.join(changes.idxmax())})."
         )
-    text = (
-        f"{models}, {len(whole.problems)} problems: {sum(planned) * len(whole.problems):,} runs if "
-        f"every problem had as many as the one with most, {judged:,} judged; {done}"
-    )
-    return " ".join([text, *notes])
+    text = f"{models} on {count(len(whole.problems), 'problem')}: {judged:,} runs were judged"
+    most = sum(planned) * len(whole.problems)
+    if judged < most:
+        text += f", of {most:,} if every problem had as many as the one with most"
+    if analysed != (judged, len(whole.problems)):
+        text += f"; {analysed[0]:,} runs on {analysed[1]} problems are analysed"
+    return " ".join([f"{text}.", *notes])
 
 
 def _cells(outcomes: Outcomes) -> tuple[int, pd.DataFrame, pd.DataFrame]:

@@ -4,6 +4,7 @@ import base64
 import importlib.metadata
 import json
 import os
+import re
 import signal
 import threading
 from dataclasses import asdict
@@ -171,6 +172,12 @@ def test_tables_are_escaped_and_named():
     assert '<td class="number">3</td><td class="number">0.123</td><td>yes</td>' in html
     assert "<td>–</td>" in html
     assert "<td>no</td>" in html
+
+
+def test_numbers_have_the_decimals_that_their_column_needs():
+    frame = pd.DataFrame({"a": [51.6, 45.61], "b": [2.0, np.inf], "c": [1 / 3, 1], "d": [np.nan, 7]})
+    rows = re.findall(r"<td[^>]*>([^<]*)</td>", table_html(frame))
+    assert rows == ["51.60", "2", "0.333", "–", "45.61", "no limit", "1.000", "7"]
 
 
 def test_ids_do_not_wrap_and_notes_stand_below():

@@ -32,7 +32,8 @@ def test_two_questions_draws_the_intervals_of_the_analysis():
 def test_one_run_has_no_interval_for_these_problems():
     _, analysis = analysed("one run")
     plot = intervals.two_questions(analysis, "default")
-    assert set(plot.data["interval"]) == {"clustered_wilson", "pooled_wilson"}
+    assert set(plot.data["interval"]) == {"clustered_wilson"}
+    assert "two questions" not in plot.caption
     assert "these problems," not in plot.alt
     assert "on these 30 problems: needs two runs of a problem; on" in plot.caption
 
@@ -46,4 +47,4 @@ def test_a_new_interval_reaches_answers_figures_and_glossary_by_one_entry(monkey
     assert analysis.systems[0].intervals["new"] == analysis.systems[0].intervals["fixed_t"]
     drawn(intervals.two_questions(analysis, "default"))
     page = with_lists("Some.\n\n% intervals\n\nMore.")
-    assert "| a new one | these problems |  | `new` |\n\nMore." in page
+    assert "| a new one | these problems | `new` |\n\nMore." in page
