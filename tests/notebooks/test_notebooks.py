@@ -185,6 +185,16 @@ def test_source_is_clean(page):
     assert set(header) <= {"jupytext", "kernelspec", "requires", "about", "after", "studies"}
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_check_gives_nothing_away_before_it_is_used(page):
+    """What the placeholders are off by is the answer; the reader's own run shows it."""
+    text = (HOME / f"{page}.md").read_text(encoding="utf-8").partition("\n## Exercises")[2]
+    cells = [c for c in jupytext.reads(text, fmt="md:myst").cells if c.cell_type == "code"]
+    for cell in cells:
+        if re.search(r"^mine\b", cell.source, re.MULTILINE):
+            assert "remove-output" in cell.metadata.get("tags", []), cell.source
+
+
 def test_nothing_but_sources():
     assert {path.suffix for path in HOME.iterdir() if path.is_file()} == {".md"}
 

@@ -77,8 +77,9 @@ def polarisation(outcomes: Outcomes, condition: str, excluded: tuple[str, ...] =
         who = f" (mean of {len(samples)} models)" if len(samples) > 1 else ""
         text = f"{percent(constant)} of the problems{who} were passed on every run or on none."
         if not outcomes.binary:
-            share = f"{percent(constant)} of the problems{who} have" if constant else "No problem has"
-            text = f"{share} score 0 on every run, or score 1 on every run."
+            some = f"{percent(constant)} of the problems{who} have"
+            some = some if constant else "No problem has"
+            text = f"{some} score 0 on every run, or score 1 on every run."
     data = pd.DataFrame(shares, pd.Index(shown, name="model"), classes).reset_index()
     return style.plot(
         figure,
