@@ -2,7 +2,7 @@
 
 // Filter the table of all claims, and write a citation for a row. Without this, all rows show.
 document.addEventListener("DOMContentLoaded", () => {
-  const table = document.getElementById("repeval-claims");
+  const table = document.querySelector("table#repeval-claims");
   if (!table) return;
   const form = document.getElementById("repeval-filter");
   const rows = [...table.tBodies[0].rows];

@@ -153,6 +153,10 @@ def test_runs_and_leaves_no_gap(page, key, prepared, monkeypatch):
     assert all(re.search(r' alt="[^"]{20,}"', text) for text in figures)
     assert all(len(re.search("<figcaption>(.*?)<span", text)[1]) > 20 for text in figures)
     assert not any("<script" in text for text in html)
+    said = "\n".join([*glued.values(), *html])
+    assert not re.search(r"<td[^>]*>-?(nan|inf|None)<", said)
+    assert re.findall(r"(?<![\d,.-])1 (?:model|system|pair|problem|run|test)s\b", said) == []
+    assert key == "default" or not re.search(r"\bthe (?:paper|post)\b", said)
     if key == "default":
         stand_in = repeval.load().source.basis == "stand-in"
         about = [text for text in figures if "(SHA-256 " in text]

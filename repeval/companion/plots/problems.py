@@ -75,11 +75,11 @@ def polarisation(outcomes: Outcomes, condition: str, excluded: tuple[str, ...] =
     text = "With one run of each problem nothing can be seen between never and always."
     if max(s.runs.max() for s in samples.values()) > 1:
         who = f" (mean of {len(samples)} models)" if len(samples) > 1 else ""
-        text = f"{percent(constant)} of the problems{who} were passed on every run or on none."
+        share = f"{percent(constant)} of the problems{who}"
+        text = f"{share} were passed on every run or on none."
         if not outcomes.binary:
-            some = f"{percent(constant)} of the problems{who} have"
-            some = some if constant else "No problem has"
-            text = f"{some} score 0 on every run, or score 1 on every run."
+            has = f"{share} have" if constant else "No problem has"
+            text = f"{has} score 0 on every run, or score 1 on every run."
     data = pd.DataFrame(shares, pd.Index(shown, name="model"), classes).reset_index()
     return style.plot(
         figure,
