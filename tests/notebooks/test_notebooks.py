@@ -55,6 +55,7 @@ DATA = {
     "names": made(HOSTILE),
     "equal": [(m, *row[1:]) for m in ("a", "b") for row in made(["a"])],
     "always-wrong": [(*row[:4], 0) for row in made(["a", "b"])],
+    "two-conditions": [(m, c, *row) for c in ("A", "B") for m, _, *row in made(["solo"])],
 }
 
 
@@ -125,7 +126,7 @@ def loaded(home, key):
 
 
 # Left to `make full` for time.
-FURTHER = {"small", "one-model-one-run", "equal", "always-right"}
+FURTHER = {"small", "one-model-one-run", "equal", "always-right", "two-conditions"}
 KINDS = [pytest.param(k, marks=[pytest.mark.full] * (k in FURTHER)) for k in DATA]
 
 
@@ -155,6 +156,13 @@ def test_runs_and_leaves_no_gap(page, key, prepared, monkeypatch):
         stand_in = repeval.load().source.basis == "stand-in"
         about = [text for text in figures if "(SHA-256 " in text]
         assert all(("stand-in" in text.lower()) == stand_in for text in about)
+
+
+def test_one_difference_is_no_list(prepared, monkeypatch):
+    shown, glued = run("paired-conditions", "two-conditions", prepared, monkeypatch)
+    assert glued["answer"].startswith("solo scores the same under A and under B.")
+    assert "nothing to correct" in glued["asked"]
+    assert "1 difference" not in " ".join(glued.values())
 
 
 def test_warnings_reach_the_pages(prepared, monkeypatch):
