@@ -55,6 +55,7 @@ DATA = {
     "names": made(HOSTILE),
     "equal": [(m, *row[1:]) for m in ("a", "b") for row in made(["a"])],
     "always-wrong": [(*row[:4], 0) for row in made(["a", "b"])],
+    "two-conditions": [(m, c, *row) for c in ("A", "B") for m, _, *row in made(["solo"])],
 }
 
 
@@ -125,7 +126,7 @@ def loaded(home, key):
 
 
 # Left to `make full` for time; a real build has the pages of the whole ledger on default data.
-FURTHER = {"small", "one-model-one-run", "equal", "always-right"}
+FURTHER = {"small", "one-model-one-run", "equal", "always-right", "two-conditions"}
 LEDGER = {"errata", "scorecard"}
 KINDS = [
     pytest.param(
@@ -146,7 +147,7 @@ def test_runs_and_leaves_no_gap(page, key, prepared, monkeypatch):
     assert used
     assert set(used) <= set(glued), "a text in prose that no cell gives"
     assert [name for name in used if not glued[name].strip()] == []
-    assert not any(re.search(r"\b(nan|None|inf)\b", text) for text in glued.values())
+    assert not any(re.search(r"\b(nan|None|inf|\de\+\d+)\b", text) for text in glued.values())
     html = [value["text/html"] if isinstance(value, dict) else value for value in shown]
     figures = [text for text in html if text.startswith("<figure")]
     assert bool(figures) == any(f"book.{x}(" in drawn for x in ("show", "figure"))
@@ -161,6 +162,13 @@ def test_runs_and_leaves_no_gap(page, key, prepared, monkeypatch):
         stand_in = repeval.load().source.basis == "stand-in"
         about = [text for text in figures if "(SHA-256 " in text]
         assert all(("stand-in" in text.lower()) == stand_in for text in about)
+
+
+def test_one_difference_is_no_list(prepared, monkeypatch):
+    shown, glued = run("paired-conditions", "two-conditions", prepared, monkeypatch)
+    assert glued["answer"].startswith("solo scores the same under A and under B.")
+    assert "nothing to correct" in glued["asked"]
+    assert "1 difference" not in " ".join(glued.values())
 
 
 def test_warnings_reach_the_pages(prepared, monkeypatch):

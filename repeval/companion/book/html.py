@@ -88,5 +88,6 @@ def table_html(frame, caption: str | None = None, notes=(), link: str = "") -> s
 
 def _decimals(values) -> int:
     """Return how many decimals the numbers of a column need, three at most."""
-    shown = [f"{v:.3f}" for v in values if isinstance(v, float) and np.isfinite(v)]
-    return max((len(n.rstrip("0").partition(".")[2]) for n in shown), default=0)
+    numbers = [v for v in values if isinstance(v, float) and np.isfinite(v)]
+    exact = (d for d in range(3) if np.allclose(numbers, np.round(numbers, d), rtol=0, atol=1e-9))
+    return next(exact, 3)

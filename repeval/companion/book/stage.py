@@ -92,6 +92,7 @@ def fits(text: str, page: str, outcomes) -> bool:
         first = outcomes.conditions[0]
     have = {
         "models": len(outcomes.models),
+        "systems": len(outcomes.systems),
         # Those that are ranked on common problems, under the condition that is shown first.
         "ranked": len(outcomes.common(first)[0]),
         "conditions": len(outcomes.conditions),

@@ -175,10 +175,10 @@ def test_tables_are_escaped_and_named():
 
 
 def test_numbers_have_the_decimals_that_their_column_needs():
-    columns = {"a": [51.6, 45.61], "b": [2.0, np.inf], "c": [1 / 3, 1], "d": [np.nan, 7]}
+    columns = {"a": [51.6, 45.61], "b": [2.0, np.inf], "c": [0.09998, 1], "d": [np.nan, 7]}
     frame = pd.DataFrame(columns)
     rows = re.findall(r"<td[^>]*>([^<]*)</td>", table_html(frame))
-    assert rows == ["51.60", "2", "0.333", "–", "45.61", "no limit", "1.000", "7"]
+    assert rows == ["51.60", "2", "0.100", "–", "45.61", "no limit", "1.000", "7"]
 
 
 def test_ids_do_not_wrap_and_notes_stand_below():
