@@ -37,12 +37,12 @@ _PUBLIC = {
     "gate": "stats.pairs.gate",
     "interval": "stats.intervals",
     "load": "io.load",
-    "optimal_integer_runs": "stats.allocation",
-    "optimal_runs": "stats.allocation",
+    "optimal_integer_runs": "stats.design.allocation",
+    "optimal_runs": "stats.design.allocation",
     "pass_at_k": "stats.betabinomial",
     "pass_hat_k": "stats.betabinomial",
     "rank": "stats.ranking",
-    "relative_width": "stats.allocation",
+    "relative_width": "stats.design.allocation",
 }
 
 __all__ = ["__version__", *_PUBLIC]
