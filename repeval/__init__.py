@@ -20,6 +20,7 @@ _PUBLIC = {
     "Gate": "stats.pairs.gate",
     "Interval": "stats.intervals",
     "Outcomes": "io.outcomes",
+    "Plan": "stats.design.plan",
     "Policy": "io.keys",
     "Ranking": "stats.ranking",
     "RepevalError": "messages",
@@ -41,6 +42,7 @@ _PUBLIC = {
     "optimal_runs": "stats.design.allocation",
     "pass_at_k": "stats.betabinomial",
     "pass_hat_k": "stats.betabinomial",
+    "plan": "stats.design.plan",
     "rank": "stats.ranking",
     "relative_width": "stats.design.allocation",
 }

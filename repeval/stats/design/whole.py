@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repeval.stats.sample import ROUNDING, FloatArray
+from repeval.stats.intervals import normal_quantile
+from repeval.stats.sample import ROUNDING, FloatArray, IntArray
 
 # Nobody runs a problem more often, and so many times so many ways are tried in a moment.
 MOST_RUNS = 1000
@@ -43,6 +44,10 @@ class Design:
     cost: float
     variance: float
 
+    def width(self, level: float = 0.95) -> float:
+        """Return the width of the normal interval for new problems."""
+        return 2 * normal_quantile(level) * math.sqrt(self.variance)
+
 
 @dataclass(frozen=True)
 class Prices:
@@ -66,19 +71,29 @@ class Stock:
     ----------
     within, between : float
         μ_w and σ_b² of a new problem.
-    n_problems : int
     noise : (K,) float array
         Run noise Σ_i v_i/R_i of the problems at hand after 0, 1, ..., K-1 further runs of each.
+    n_problems : int
+        At hand.
+    runs_mean : float
+        Runs of a problem at hand, on average.
+    equal : bool
+        Whether all have equally many.
+    fewest : int
+        Problems below which there is no answer.
     """
 
     within: float
     between: float
-    n_problems: int
     noise: FloatArray
+    n_problems: int = 0
+    runs_mean: float = 0.0
+    equal: bool = True
+    fewest: int = FEWEST
 
     @property
     def now(self) -> float:
-        """Return the variance of the score as it is, infinite on fewer than two problems."""
+        """Return the variance of the score as it is, infinite on too few problems."""
         return float(self.variance(0, 0, 0))
 
     def variance(self, problems: ArrayLike, runs: ArrayLike, more: ArrayLike) -> FloatArray:
@@ -94,7 +109,7 @@ class Stock:
         fresh = self.within * problems / np.maximum(runs, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             found = (self.between * n + self.noise[np.asarray(more)] + fresh) / n**2
-        return np.where(n >= FEWEST, found, np.inf)
+        return np.where(n >= self.fewest, found, np.inf)
 
 
 def stock(
@@ -105,8 +120,7 @@ def stock(
     Parameters
     ----------
     within, between : float
-        μ_w >= 0 and σ_b², which counts as 0 where its estimate is below. For a pair those of the
-        difference, and a run is one of both systems.
+        μ_w >= 0 and σ_b², which counts as 0 where its estimate is below.
     runs : (N,) array of int
         Runs of each problem at hand; none from scratch.
     run_noise : float, optional
@@ -119,15 +133,29 @@ def stock(
         raise ValueError("nothing varied, neither between runs nor between problems")
     if r.size and r.min() < 1:
         raise ValueError("runs must be at least 1")
+    if run_noise is None:
+        run_noise = within * float((1 / r).mean()) if r.size else 0.0
     if not r.size:
-        return Stock(float(within), max(float(between), 0.0), 0, np.zeros(1))
-    kinds, times = np.unique(r, return_counts=True)
-    more = np.arange(max(MOST_RUNS - int(r.max()), 0) + 1)
+        return Stock(float(within), max(float(between), 0.0), np.zeros(1))
+    return Stock(
+        float(within), max(float(between), 0.0), noise_left(r, run_noise),
+        r.size, float(r.mean()), bool(np.ptp(r) == 0),
+    )  # fmt: skip
+
+
+def noise_left(runs: IntArray, run_noise: float) -> FloatArray:
+    """Return Σ_i v_i/R_i after 0, 1, ... further runs of each problem, up to `MOST_RUNS`.
+
+    Parameters
+    ----------
+    runs : (N,) int array
+    run_noise : float
+        mean_i(v_i/R_i); it falls as the mean of 1/R_i does.
+    """
+    kinds, times = np.unique(runs, return_counts=True)
+    more = np.arange(max(MOST_RUNS - int(runs.max()), 0) + 1)
     inverse = (times / (kinds + more[:, None])).sum(axis=1)
-    noise = within * inverse
-    if run_noise is not None:
-        noise = run_noise * r.size * inverse / inverse[0]
-    return Stock(float(within), max(float(between), 0.0), r.size, noise)
+    return run_noise * runs.size * inverse / inverse[0]
 
 
 def best(
@@ -195,7 +223,7 @@ def cheapest(
     share = at_hand.within / np.maximum(new, 1)
     a, c = at_hand.between + share, at_hand.noise[more] - n * share
     least = (a + np.sqrt(np.maximum(a**2 + 4 * variance * c, 0))) / (2 * variance)
-    bought = np.where(new > 0, np.maximum(np.ceil(least) - n, max(1, FEWEST - n)), 0)
+    bought = np.where(new > 0, np.maximum(np.ceil(least) - n, max(1, at_hand.fewest - n)), 0)
     limit = variance * (1 + ROUNDING)
     # Rounding of the root, up or down.
     bought += (new > 0) & (at_hand.variance(bought, new, more) > limit)
