@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repeval.stats.design.allocation import break_even, break_even_from_here, optimal_runs
+from repeval.stats.design.allocation import break_even, optimal_runs
 from repeval.stats.design.whole import Design, Prices, Stock, best, cheapest, stock
 from repeval.stats.intervals import check_options, normal_quantile
+
+Buy = Callable[..., Design | None]
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,11 @@ class Plan:
     optimal_runs : float or None
         R* from scratch, not rounded; None without prices, infinite where no spread was seen.
     break_even : float
-        What a new problem has to cost, in runs, for R + 1 runs to beat R from scratch; R are the
-        runs at hand, or 1.
+        What a new problem has to cost, in runs, for a second run to pay from scratch; infinite
+        without run noise.
     break_even_from_here : float or None
-        What it has to cost for one more run to beat one more problem with R runs; None from
-        scratch and where problems have unequal runs.
+        What it has to cost for one more run of a problem to beat one more problem with as many
+        runs as the others have; None from scratch.
     single_saves, single_widens : float or None
         What one run of each problem would save of the runs at hand, and by how much wider it would
         make the interval; None where there is one already.
@@ -143,40 +147,43 @@ def plan(
     prices = None if problem_cost is None else Prices(problem_cost, run_cost)
     variance = None if width is None else (width / (2 * normal_quantile(level))) ** 2
     at_hand = stock(within, between, np.broadcast_to(np.asarray(runs), int(n_problems)))
-    return planned(at_hand, prices, budget=budget, variance=variance, level=level)
+    return planned(at_hand, prices, way(prices, budget, variance), level=level)
 
 
-def planned(
-    at_hand: Stock,
-    prices: Prices | None,
-    *,
-    budget: float | None = None,
-    variance: float | None = None,
-    level: float = 0.95,
-) -> Plan:
-    """Plan from what is at hand; see `plan`."""
+def way(prices: Prices | None, budget: float | None, variance: float | None) -> Buy | None:
+    """Return what finds the best purchase for a budget, or the cheapest to a variance."""
+    if budget is not None:
+        return functools.partial(best, prices=prices, budget=budget)
+    if variance is not None:
+        return functools.partial(cheapest, prices=prices, variance=variance)
+    return None
+
+
+def planned(at_hand: Stock, prices: Prices | None, buy: Buy | None, *, level: float = 0.95) -> Plan:
+    """Plan from what is at hand.
+
+    Parameters
+    ----------
+    at_hand : Stock
+    prices : Prices or None
+    buy : callable or None
+        From a `Stock` and the kinds that may be bought, as keywords, to a `Design` or None.
+    level : float
+    """
     n, runs = at_hand.n_problems, at_hand.runs_mean
     ratio = at_hand.within / at_hand.between if at_hand.between > 0 else math.inf
-    each = round(runs) if n and at_hand.equal else None
     none = Stock(at_hand.within, at_hand.between, np.zeros(1), fewest=at_hand.fewest)
-
-    def bought(what: Stock, **kinds: bool) -> Design | None:
-        if prices is None or (budget is None and variance is None):
-            return None
-        if budget is None:
-            return cheapest(what, prices, variance, **kinds)
-        return best(what, prices, budget, **kinds)
 
     once = at_hand.within + at_hand.between
     return Plan(
         width=2 * normal_quantile(level) * math.sqrt(at_hand.now),
-        next=bought(at_hand),
-        only_problems=bought(at_hand, runs=False),
-        only_runs=bought(at_hand, problems=False) if n else None,
-        scratch=bought(none),
+        next=buy and buy(at_hand),
+        only_problems=buy and buy(at_hand, runs=False),
+        only_runs=buy(at_hand, problems=False) if buy and n else None,
+        scratch=buy and buy(none),
         optimal_runs=None if prices is None else best_runs(ratio, prices),
-        break_even=break_even(ratio, each or 1),
-        break_even_from_here=break_even_from_here(ratio, each) if each else None,
+        break_even=break_even(ratio, 1),
+        break_even_from_here=from_here(at_hand) if n else None,
         single_saves=1 - 1 / runs if runs > 1 else None,
         single_widens=math.sqrt(once / (n * at_hand.now)) - 1 if runs > 1 else None,
     )
@@ -185,3 +192,27 @@ def planned(
 def best_runs(ratio: float, prices: Prices) -> float:
     """Return R* from scratch at prices; infinite without a spread."""
     return optimal_runs(ratio, prices.problem / prices.run) if ratio < math.inf else math.inf
+
+
+def from_here(at_hand: Stock, ratio: float | None = None) -> float:
+    """Return the price of a problem, in runs, above which a run more beats a problem more.
+
+    Parameters
+    ----------
+    at_hand : Stock
+    ratio : float, optional
+        μ_w/σ_b², where it is not the one at hand: a limit of the ceiling, less 1.
+
+    Notes
+    -----
+    Off N²·V a round of runs takes its share d of each problem's noise v̄, and a problem with the
+    mean R̄ of runs σ_b² + v̄, which costs c_p/c_g + R̄: equal where c_p/c_g = (σ_b² + v̄)/d - R̄. With
+    equal runs that is R(R+1)σ_b²/μ_w + 1, `repeval.stats.design.allocation.break_even_from_here`.
+    """
+    now, then = at_hand.noise[:2] / at_hand.n_problems
+    between = at_hand.between
+    if now == then or ratio == 0:
+        return math.inf
+    if ratio is not None:
+        between = at_hand.within / ratio
+    return float((between + now) / (now - then) - at_hand.runs_mean)

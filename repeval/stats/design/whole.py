@@ -77,8 +77,6 @@ class Stock:
         At hand.
     runs_mean : float
         Runs of a problem at hand, on average.
-    equal : bool
-        Whether all have equally many.
     fewest : int
         Problems below which there is no answer.
     """
@@ -88,7 +86,6 @@ class Stock:
     noise: FloatArray
     n_problems: int = 0
     runs_mean: float = 0.0
-    equal: bool = True
     fewest: int = FEWEST
 
     @property
@@ -138,9 +135,8 @@ def stock(
     if not r.size:
         return Stock(float(within), max(float(between), 0.0), np.zeros(1))
     return Stock(
-        float(within), max(float(between), 0.0), noise_left(r, run_noise),
-        r.size, float(r.mean()), bool(np.ptp(r) == 0),
-    )  # fmt: skip
+        float(within), max(float(between), 0.0), noise_left(r, run_noise), r.size, float(r.mean())
+    )
 
 
 def noise_left(runs: IntArray, run_noise: float) -> FloatArray:
@@ -153,7 +149,7 @@ def noise_left(runs: IntArray, run_noise: float) -> FloatArray:
         mean_i(v_i/R_i); it falls as the mean of 1/R_i does.
     """
     kinds, times = np.unique(runs, return_counts=True)
-    more = np.arange(max(MOST_RUNS - int(runs.max()), 0) + 1)
+    more = np.arange(max(MOST_RUNS - int(runs.max()), 1) + 1)
     inverse = (times / (kinds + more[:, None])).sum(axis=1)
     return run_noise * runs.size * inverse / inverse[0]
 

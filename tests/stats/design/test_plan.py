@@ -8,7 +8,7 @@ import pytest
 
 import repeval
 from repeval.stats.ceiling import ceiling_interval
-from repeval.stats.design.allocation import optimal_runs
+from repeval.stats.design.allocation import break_even_from_here, optimal_runs
 from repeval.stats.design.plan import plan
 from repeval.stats.design.whole import Prices, best, cheapest, stock
 from repeval.stats.sample import from_counts
@@ -36,8 +36,8 @@ def test_figures_of_what_is_at_hand():
     found = plan(0.1, 0.25, n_problems=60, runs=2, problem_cost=30, run_cost=2)
     assert found.next is found.scratch is found.only_runs is None
     assert found.width == pytest.approx(2 * Z * math.sqrt((0.25 + 0.1 / 2) / 60), rel=1e-12)
-    # Two runs at hand: the third pays from scratch above 2·3·σ_b²/μ_w, from here one run above.
-    assert found.break_even == pytest.approx(15)
+    # A second run pays from scratch above 2·σ_b²/μ_w, from two at hand a third above that times 3.
+    assert found.break_even == pytest.approx(5)
     assert found.break_even_from_here == pytest.approx(16)
     assert found.optimal_runs == pytest.approx(math.sqrt(0.4 * 15))
     assert found.single_saves == 0.5
@@ -52,13 +52,21 @@ def test_the_line_for_a_boss_is_that_of_the_issue():
     assert found.single_widens == pytest.approx(0.04, rel=1e-9)
 
 
+@pytest.mark.parametrize(("within", "runs"), [(0.1, 1), (0.2, 3), (0.05, 9)])
+def test_from_equal_runs_the_price_is_that_of_the_rule(within, runs):
+    found = plan(within, 0.25, n_problems=40, runs=runs)
+    rule = break_even_from_here(within / 0.25, runs)
+    assert found.break_even_from_here == pytest.approx(rule, rel=1e-9)
+
+
 def test_edges():
     once = plan(0.1, 0.25, n_problems=60)
     assert (once.single_saves, once.single_widens) == (None, None)
-    assert once.break_even == once.break_even_from_here - 1 == pytest.approx(5)
+    assert (once.break_even, once.break_even_from_here) == pytest.approx((5, 6))
     unequal = plan(0.1, 0.25, n_problems=4, runs=[1, 2, 3, 2])
-    assert unequal.break_even_from_here is None
-    assert unequal.break_even == pytest.approx(5)
+    # A round takes 0.1·(1/2 + 2/6 + 1/12) of 4·v̄ off, a problem adds to N what it has.
+    noise, taken = 0.1 * (1 + 1 / 2 + 1 / 3 + 1 / 2) / 4, 0.1 * (1 / 2 + 2 / 6 + 1 / 12) / 4
+    assert unequal.break_even_from_here == pytest.approx((0.25 + noise) / taken - 2)
     assert unequal.single_saves == 0.5
     still = plan(0, 0.25, n_problems=60, runs=2, problem_cost=3, budget=100)
     assert (still.optimal_runs, still.break_even) == (0, math.inf)
