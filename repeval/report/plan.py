@@ -94,7 +94,7 @@ def what_next(
     model, among = _middle(outcomes, condition, options.get("cluster"), model)
     one = outcomes.select(models=[model], conditions=[condition])
     analysis = analyze(one, **options)
-    (row,) = analysis.systems
+    row = analysis.system(model, condition)
     sample, problems = one.system(model, condition), one.system_problems(model, condition)
     at_hand = sample_stock(sample, clusters=Answers(one, analysis.settings).clusters(problems))
     shown = width_of(row, NEW)
