@@ -162,8 +162,12 @@ def plan(args: argparse.Namespace) -> int:
             raise RepevalError("bad-option", f"--subset and --{given[0]}: choose one")
         found = from_part(_load(args), args.subset, condition=args.condition, level=args.level)
     else:
+        from repeval.io.readers.usage import stated
+
+        outcomes = _load(args)
+        usage = stated(args.data, scorer=args.scorer, format=args.format) if args.data else None
         found = what_next(
-            _load(args), model=args.model, condition=args.condition, budget=args.budget,
+            outcomes, usage=usage, model=args.model, condition=args.condition, budget=args.budget,
             problem_cost=args.problem_cost, run_cost=args.run_cost, separate=args.separate,
             width=None if args.width is None else args.width / 100, power=args.power,
             difference=None if args.difference is None else args.difference / 100,

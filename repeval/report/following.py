@@ -35,7 +35,11 @@ NOT_OF_THESE = "never-passed"
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked for: prices, None where none was given, and one aim at most."""
+    """What was asked for: prices, None where none was given, and one aim at most.
+
+    `run_cost_stated` says that logs state the cost of a run, `tokens` how many tokens they say that
+    it used; both are means.
+    """
 
     problem_cost: float | None
     run_cost: float | None
@@ -44,6 +48,8 @@ class Asked:
     difference: float | None
     power: float
     looks: int
+    tokens: float | None = None
+    run_cost_stated: bool = False
 
     def prices(self, systems: int) -> Prices:
         """Return the prices that count: of a problem, and of one run of so many systems."""
@@ -291,6 +297,10 @@ class Next:
             title += f"  now {_half(self.width)} points"
         if not self._priced:
             below.append("A new problem is taken to cost nothing but its runs: --problem-cost.")
+        if a.run_cost_stated:
+            below.append(f"A run cost {a.run_cost:.3g} by the logs; --run-cost for another.")
+        elif a.tokens is not None and a.run_cost is None:
+            below.append(f"A run used {a.tokens:,.0f} tokens by the logs: --run-cost, their price.")
         if by := self.analysis.settings.cluster:
             below.append(f"New problems are taken to come in new clusters of {by}, like these.")
         return Section(title, {}, below, None if table.empty else table)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from repeval.io.keys import check_names
+from repeval.io.readers.base import Usage
 from repeval.messages import RepevalError, refused, some
 from repeval.report.analysis import analyze
 from repeval.report.compute import Answers
@@ -45,6 +48,7 @@ def what_next(
     difference: float | None = None,
     power: float = POWER,
     looks: int = 1,
+    usage: Mapping[str, Usage] | None = None,
     **options: Any,
 ) -> Next:
     """Say what to buy next.
@@ -67,6 +71,8 @@ def what_next(
         That is to be seen.
     power, looks
         See `repeval.stats.design.separate.separation`.
+    usage : mapping of str to Usage, optional
+        By model what logs state that runs cost, for where `run_cost` is not given.
     **options
         Of `repeval.analyze`: level, n_resamples, seed, cluster.
 
@@ -87,14 +93,16 @@ def what_next(
     """
     asked = Asked(problem_cost, run_cost, budget, width, difference, power, looks)
     _check(asked, separate, model)
+    priced = functools.partial(_with_usage, asked, usage or {})
     if separate:
-        return _told_apart(outcomes, asked, separate, condition, options)
+        return _told_apart(outcomes, priced, separate, condition, options)
     condition = condition or outcomes.source.default_condition or outcomes.conditions[0]
     check_names("unknown-condition", [condition], outcomes.conditions)
     model, among = _middle(outcomes, condition, options.get("cluster"), model)
     one = outcomes.select(models=[model], conditions=[condition])
     analysis = analyze(one, **options)
     row = analysis.system(model, condition)
+    asked = priced([model])
     sample, problems = one.system(model, condition), one.system_problems(model, condition)
     at_hand = sample_stock(sample, clusters=Answers(one, analysis.settings).clusters(problems))
     shown = width_of(row, NEW)
@@ -115,12 +123,13 @@ def what_next(
 
 def _told_apart(
     outcomes: Outcomes,
-    asked: Asked,
+    priced: Callable[[Sequence[str]], Asked],
     names: Sequence[str],
     condition: str | None,
     options: dict[str, Any],
 ) -> Next:
     """Say what it takes to tell two systems apart."""
+    asked = priced(names)
     two = two_systems(outcomes, *names, condition=condition, **options)
     row, level = two.row, two.analysis.settings.level
     pair = two.baseline, two.candidate
@@ -144,6 +153,18 @@ def _told_apart(
         sample_stock(*pair, clusters=two.clusters), row.ceiling_interval, row.difference,
         two.analysis,
     )  # fmt: skip
+
+
+def _with_usage(asked: Asked, usage: Mapping[str, Usage], models: Sequence[str]) -> Asked:
+    """Fill in what logs state of the models' runs: the price of one, if none was given."""
+    used = [usage.get(m, Usage()) for m in models]
+    costs = [u.cost / u.priced for u in used if u.cost > 0]
+    tokens = [u.tokens / u.counted for u in used if u.tokens > 0]
+    if len(tokens) == len(models):
+        asked = replace(asked, tokens=statistics.fmean(tokens))
+    if asked.run_cost is None and len(costs) == len(models):
+        asked = replace(asked, run_cost=statistics.fmean(costs), run_cost_stated=True)
+    return asked
 
 
 def _middle(
