@@ -26,7 +26,7 @@ __all__ = ["Asked", "Next"]
 
 SCHEMA = "repeval/plan/1"
 KINDS = {
-    "next": "best", "only_problems": "new problems only", "only_runs": "more runs only",
+    "next": "best", "only_problems": "problems only", "only_runs": "runs only",
     "scratch": "from scratch",
 }  # fmt: skip
 #: Said of all systems of the data, of which only those that are planned for are analysed.
@@ -138,8 +138,14 @@ class Next:
             ],
         }  # fmt: skip
 
+    def narrower(self, design: Design | None) -> float | None:
+        """Return by what share a purchase narrows the shown interval."""
+        then = self.foretold(design)
+        return None if then is None else 1 - then / self.width
+
     def _record(self, design: Design | None) -> dict[str, Any] | None:
-        return design and {**asdict(design), "width": self.foretold(design)}
+        widths = {"width": self.foretold(design), "narrower": self.narrower(design)}
+        return design and asdict(design) | widths
 
     @property
     def _priced(self) -> bool:
@@ -185,25 +191,25 @@ class Next:
         if best.cost == 0:
             return f"Next: nothing. The interval is {now} points already."
         of = f" of {money(a.budget)}" if a.budget is not None else ""
-        return f"Next: {what}, for {money(best.cost)}{of}: {now} points become {then}."
+        less = f" ({percent(self.narrower(best))} narrower)" if then else ""
+        return f"Next: {what}, for {money(best.cost)}{of}: {now} points become {then}{less}."
 
     def _without_aim(self) -> str:
-        here, runs = self.plan.break_even_from_here, self._of_what("runs")
+        here, asked = self.plan.break_even_from_here, self.prices.problem / self.prices.run
         if math.isinf(here):
             return "Next: more problems. No run noise was seen, so that more runs buy nothing."
         if not self._priced:
             return (
-                f"Next: more problems, unless a new one costs over {_price(here)} {runs}; then one "
+                f"Next: more problems, unless a new one costs over {_price(here)} runs; then one "
                 "more run of each."
             )
-        asked = self.prices.problem / self.prices.run
         if asked > here:
             return (
-                f"Next: one more run of each problem. A new one costs {_price(asked)} {runs}, and "
+                f"Next: one more run of each problem. A new one costs {_price(asked)} runs, and "
                 f"above {_price(here)} that pays."
             )
         return (
-            f"Next: more problems. One costs {_price(asked) if asked else 0} {runs}; above "
+            f"Next: more problems. One costs {_price(asked) if asked else 0} runs; above "
             f"{_price(here)} one more run of each would pay."
         )
 
@@ -227,8 +233,10 @@ class Next:
             return ""
         saves, widens = percent(p.single_saves), percent(p.single_widens)
         runs = count(f"{self.at_hand.runs_mean:.3g}", "run")
+        of = " of the difference" * (len(self.systems) == 2)
         return (
-            f"Going from {runs} to 1 saves {saves} of the runs and widens the interval by {widens}."
+            f"Going from {runs} to 1 saves {saves} of the runs and widens the interval{of} by "
+            f"{widens}."
         )
 
     def _words(self, d: Design) -> str:
@@ -271,7 +279,7 @@ class Next:
             title = f"WHAT {what} BUYS" if a.budget else f"WHAT AS MUCH AGAIN BUYS ({what})"
         if self.separations and a.difference is None:
             rows = {self._name(s): s.plan.next for s in self.separations}
-            if self.observed in {s.difference for s in self.separations}:
+            if any(s.difference == self.observed and s.plan.next.cost for s in self.separations):
                 below.append("What was observed is a hopeful aim: it may stand out by luck.")
         else:
             rows = {KINDS[name]: getattr(self.plan, name) for name in KINDS}
@@ -283,16 +291,17 @@ class Next:
             {
                 "": name,
                 "new problems": f"{d.new_problems:,}",
-                "runs of each": d.new_runs or "",
-                "more runs of old": "" if name == KINDS["scratch"] else d.more_runs,
+                "runs": d.new_runs or "",
+                "runs of old": "" if name == KINDS["scratch"] else d.more_runs,
                 "costs": money(d.cost),
                 "points": _half(self.foretold(d)),
+                "narrower": "" if name == KINDS["scratch"] else percent(self.narrower(d) or 0),
             }
             for name, d in rows.items()
             if d
         )
         if self.foretold(self.plan.next) is None:
-            table = table.drop(columns="points", errors="ignore")
+            table = table.drop(columns=["points", "narrower"], errors="ignore")
         else:
             title += f"  now {_half(self.width)} points"
         if not self._priced:

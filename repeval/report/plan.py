@@ -88,8 +88,8 @@ def what_next(
     >>> from repeval.report.plan import what_next
     >>> outcomes = repeval.load("runs.csv")  # see the example of `repeval.load`
     >>> found = what_next(outcomes, model="A", problem_cost=5, budget=60)
-    >>> found.first()
-    'Next: 8 more problems with 2 runs each, for 56 of 60: +-31.2 points become +-21.0.'
+    >>> found.single()
+    'Going from 3 runs to 1 saves 67 % of the runs and widens the interval by 16 %.'
     """
     asked = Asked(problem_cost, run_cost, budget, width, difference, power, looks)
     _check(asked, separate, model)
