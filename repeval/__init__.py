@@ -20,6 +20,7 @@ _PUBLIC = {
     "Gate": "stats.pairs.gate",
     "Interval": "stats.intervals",
     "Outcomes": "io.outcomes",
+    "Plan": "stats.design.plan",
     "Policy": "io.keys",
     "Ranking": "stats.ranking",
     "RepevalError": "messages",
@@ -37,12 +38,13 @@ _PUBLIC = {
     "gate": "stats.pairs.gate",
     "interval": "stats.intervals",
     "load": "io.load",
-    "optimal_integer_runs": "stats.allocation",
-    "optimal_runs": "stats.allocation",
+    "optimal_integer_runs": "stats.design.allocation",
+    "optimal_runs": "stats.design.allocation",
     "pass_at_k": "stats.betabinomial",
     "pass_hat_k": "stats.betabinomial",
+    "plan": "stats.design.plan",
     "rank": "stats.ranking",
-    "relative_width": "stats.allocation",
+    "relative_width": "stats.design.allocation",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_analyze, _add_build, _add_check, _add_claims, _add_compare, _add_convert, _add_fetch,
-        _add_gate, _add_rank, _add_simulate,
+        _add_gate, _add_plan, _add_rank, _add_simulate,
     ):  # fmt: skip
         add(subparsers)
     return parser
@@ -257,6 +257,48 @@ def _add_gate(commands: Any) -> None:
     parser.add_argument("--all", action="store_true", help="all notes")
     parser.add_argument("--condition", metavar="C", help="the condition to compare under")
     parser.set_defaults(run="gate")
+
+
+def _add_plan(commands: Any) -> None:
+    parser = commands.add_parser("plan", help="what to buy next: more problems, more runs, or both")
+    _data_options(parser)
+    parser.add_argument(
+        "--problem-cost", type=float, metavar="CP",
+        help="of a new problem, without its runs (default: 0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--run-cost", type=float, metavar="CG",
+        help="of one run of one problem (default: 1, so that prices count in runs)",
+    )  # fmt: skip
+    parser.add_argument("--budget", type=float, metavar="B", help="what can be spent")
+    parser.add_argument(
+        "--width", type=float, metavar="PP",
+        help="of the interval for new problems, in points: 6 for +-3; what does it take?",
+    )  # fmt: skip
+    parser.add_argument(
+        "--separate", nargs=2, metavar=("A", "B"), help="two models; what tells them apart?"
+    )
+    parser.add_argument(
+        "--difference", type=float, metavar="PP", help="of A and B, in points, that is to be seen"
+    )
+    parser.add_argument(
+        "--power", type=float, default=0.8, metavar="P", help="how often it is (default: 0.8)"
+    )
+    parser.add_argument(
+        "--looks", type=int, default=1, metavar="K", help="how often you will look (default: 1)"
+    )
+    parser.add_argument(
+        "--subset", metavar="M",
+        help="a model that ran a random part of the problems: its score on all, by older models",
+    )  # fmt: skip
+    parser.add_argument(
+        "--model", metavar="M", help="the one to plan for (default: the middle one by run noise)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
+    parser.add_argument("--markdown", action="store_true", help="Markdown instead of plain text")
+    parser.add_argument("--all", action="store_true", help="all notes")
+    parser.add_argument("--condition", metavar="C", help="the condition to plan under")
+    parser.set_defaults(run="plan")
 
 
 def _add_rank(commands: Any) -> None:

@@ -150,6 +150,37 @@ def gate(args: argparse.Namespace) -> int:
     return found.exit_code
 
 
+def plan(args: argparse.Namespace) -> int:
+    """Say what to buy next, or what a part of the problems says of all."""
+    from repeval.report.plan import what_next
+    from repeval.report.subset import from_part
+
+    _refuse_groups(args, "plan")
+    if args.subset is not None:
+        others = ("budget", "width", "separate", "model", "difference", "cluster")
+        if given := [name for name in others if getattr(args, name) is not None]:
+            raise RepevalError("bad-option", f"--subset and --{given[0]}: choose one")
+        found = from_part(_load(args), args.subset, condition=args.condition, level=args.level)
+    else:
+        from repeval.io.readers.usage import stated
+
+        outcomes = _load(args)
+        usage = stated(args.data, scorer=args.scorer, format=args.format) if args.data else None
+        found = what_next(
+            outcomes, usage=usage, model=args.model, condition=args.condition, budget=args.budget,
+            problem_cost=args.problem_cost, run_cost=args.run_cost, separate=args.separate,
+            width=None if args.width is None else args.width / 100, power=args.power,
+            difference=None if args.difference is None else args.difference / 100,
+            looks=args.looks, level=args.level, n_resamples=args.resamples, seed=args.seed,
+            cluster=args.cluster,
+        )  # fmt: skip
+    if args.json:
+        _write_json(args.json, found.to_dict(), args.data)
+    if args.json != "-":
+        print(found.screen(markdown=args.markdown, everything=args.all), end="")
+    return 0
+
+
 def _refuse_groups(args: argparse.Namespace, command: str) -> None:
     if args.by:
         raise RepevalError("bad-option", f"--by is not for {command}; use repeval analyze")

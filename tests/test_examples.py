@@ -45,6 +45,7 @@ def test_an_example_shows_a_result_in_plain_numbers(name):
 
 
 INNER = ["report.gate", "report.leaderboard", "report.versus", "stats.leaderboard"]
+INNER += ["report.plan", "report.subset", "stats.design.separate", "stats.design.subset"]
 INNER += [f"stats.pairs.{name}" for name in ("gate", "looks", "margin", "noise", "power", "reruns")]
 
 

@@ -25,9 +25,10 @@ from repeval.report.rows import (
     System,
     TwoLevelRank,
 )
-from repeval.stats import allocation, ceiling, comparison, exact
+from repeval.stats import ceiling, comparison, exact
 from repeval.stats.betabinomial import fit_beta_binomial, pass_hat_k
 from repeval.stats.components import Components, components, difference_components
+from repeval.stats.design import allocation
 from repeval.stats.intervals import ESTIMANDS, Interval, interval, normal_quantile
 from repeval.stats.noise_share import difference_profile_limits
 from repeval.stats.pairs import power, reruns

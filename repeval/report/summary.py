@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from repeval.report.rows import BreakEven, Pair, Spread, Summary, System
-from repeval.stats.allocation import break_even, break_even_from_here
+from repeval.stats.design.allocation import break_even, break_even_from_here
 
 __all__ = ["NEW", "THESE", "summarize", "width"]
 

@@ -27,8 +27,8 @@ from repeval.report.screen import (
     rendered,
     settings_that_differ,
 )
-from repeval.stats.allocation import break_even_from_here
 from repeval.stats.comparison import compare
+from repeval.stats.design.allocation import break_even_from_here
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes

@@ -13,6 +13,7 @@ import yaml
 
 import repeval
 import repeval.report.analysis
+import repeval.report.plan  # before `analyze` is replaced, which it would keep
 from repeval.companion.book.data import load_data, save_data
 from repeval.companion.book.pages import fitted
 from repeval.companion.book.stage import fits

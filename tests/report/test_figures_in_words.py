@@ -13,7 +13,8 @@ from repeval.report import screen, sentences
 from repeval.report.analysis import analyze
 from repeval.report.format import percent
 from repeval.report.summary import summarize
-from repeval.stats import allocation, comparison
+from repeval.stats import comparison
+from repeval.stats.design import allocation
 from tests import oracles
 
 

@@ -10,7 +10,7 @@ To add a reader:
    decides: a value or None, and a status. Where several scorers, metrics or filters could be meant
    it calls `base.choose`. Errors of damaged files need no care: whatever is raised becomes one
    message that names the file. Where a log is several files, ``samples(path)`` gives the one that
-   is read in place of each.
+   is read in place of each. What runs cost goes into `Log.usage`, and NAME into `usage.STATING`.
 2. Add NAME to `READERS` in ``io/formats.py``, and the harness to ``README.md`` and, with a
    paragraph, to ``book/formats.md``.
 3. Write a generator of the format in ``tests/io/readers/``: what it wrote is read back equal.

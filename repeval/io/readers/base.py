@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from repeval.messages import RepevalError, some
 
-__all__ = ["Log", "Record", "choose", "digest", "parse", "parse_file", "partial", "totals"]
+__all__ = [
+    "Log",
+    "Record",
+    "Usage",
+    "amount",
+    "choose",
+    "digest",
+    "parse",
+    "parse_file",
+    "partial",
+    "totals",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,26 @@ class Record:
     status: str | None = None
     question: str | None = None
     labels: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What runs cost and how many tokens they used: totals, each of the runs that state it."""
+
+    cost: float = 0.0
+    priced: int = 0
+    tokens: float = 0.0
+    counted: int = 0
+
+    @classmethod
+    def of(cls, runs: Iterable[tuple[float | None, float | None]]) -> Usage:
+        """Add up cost and tokens of runs, None where one is not stated."""
+        rows = list(runs)
+        columns = [[row[i] for row in rows if row[i] is not None] for i in (0, 1)]
+        return cls(*(f(column) for column in columns for f in (sum, len)))
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -58,6 +90,7 @@ class Log:
         Scorer, temperature, limits, version of the task: what may differ between two logs.
     notes : tuple of (code, text)
         What else there is to say, as notices; of several logs the same is said once.
+    usage : Usage
     """
 
     path: Path
@@ -71,6 +104,7 @@ class Log:
     status: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[tuple[str, str], ...] = ()
+    usage: Usage = field(default_factory=Usage)
 
     def __post_init__(self) -> None:
         # Names that are no text, or no text that a file can hold, make the log unreadable.
@@ -79,6 +113,14 @@ class Log:
         names = (self.model, self.condition, self.task, self.run, self.attempt)
         for text in (*names, self.created, self.status, *runs, *ids):
             text.encode()
+
+
+def amount(row: Any, *path: str) -> float | None:
+    """Return a number that stands in a log below such keys, None where there is none."""
+    for key in path:
+        row = row.get(key) if isinstance(row, Mapping) else None
+    known = isinstance(row, int | float) and not isinstance(row, bool) and 0 <= row < math.inf
+    return float(row) if known else None
 
 
 def choose(names: Iterable[str], wanted: str | None, path: Path, what: str = "scorers") -> str:

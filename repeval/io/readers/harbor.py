@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from repeval.io.readers.base import Log, Record, choose, parse_file, partial
+from repeval.io.readers.base import Log, Record, Usage, amount, choose, parse_file, partial
 
 NAME, TITLE = "harbor", "Harbor job"
 
@@ -54,7 +54,13 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
             status="unfinished" if (planned or 0) > len(trials) else "",
             settings={"scorer": reward, **_settings(found[0])},
             notes=partial(records),
+            usage=Usage.of(map(_used, found)),
         )
+
+
+def _used(trial: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    tokens = [amount(trial, "agent_result", f"n_{way}_tokens") for way in ("input", "output")]
+    return amount(trial, "agent_result", "cost_usd"), None if None in tokens else sum(tokens)
 
 
 def _rewards(trial: Mapping[str, Any]) -> dict[str, Any]:

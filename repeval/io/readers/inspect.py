@@ -20,7 +20,7 @@ from typing import Any
 from repeval.io.files import LARGEST, Columns
 from repeval.io.files import read as read_table
 from repeval.io.parse import number
-from repeval.io.readers.base import Log, Record, choose, digest, parse, totals
+from repeval.io.readers.base import Log, Record, Usage, amount, choose, digest, parse, totals
 from repeval.messages import refused
 
 NAME, TITLE = "inspect", "Inspect log"
@@ -134,7 +134,18 @@ def _log(path: Path, header: dict[str, Any], samples: Iterable[dict], scorer: st
         status="" if status == "success" else status,
         settings={"scorer": name, **_settings(header)},
         notes=_totals(path, header, name, records),
+        usage=_used(header, len(records)),
     )
+
+
+def _used(header: Mapping[str, Any], runs: int) -> Usage:
+    """Return what the header says that all models together used, those of scorers too."""
+    usage = (header.get("stats") or {}).get("model_usage") or {}
+    cost, tokens = (
+        sum(found) if None not in (found := [amount(u, key) for u in usage.values()]) else 0.0
+        for key in ("total_cost", "total_tokens")
+    )
+    return Usage(cost, runs * bool(cost), tokens, runs * bool(tokens))
 
 
 def _totals(

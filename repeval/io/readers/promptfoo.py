@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.parse import number
-from repeval.io.readers.base import Log, Record, choose, digest, parse
+from repeval.io.readers.base import Log, Record, Usage, amount, choose, digest, parse
 
 NAME, TITLE = "promptfoo", "promptfoo log"
 
@@ -64,7 +64,15 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
             created=whole["results"].get("timestamp") or "",
             settings={"scorer": name},
             notes=tuple(notes),
+            usage=Usage.of(map(_used, found)),
         )
+
+
+def _used(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """Return cost and tokens of a row; a cached answer cost nothing, and says nothing."""
+    if (row.get("response") or {}).get("cached"):
+        return None, None
+    return amount(row, "cost"), amount(row, "response", "tokenUsage", "total")
 
 
 def _system(row: Mapping[str, Any]) -> tuple[str, str]:

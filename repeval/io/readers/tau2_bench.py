@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from repeval.io.readers.base import Log, Record, digest, parse_file, partial
+from repeval.io.readers.base import Log, Record, Usage, amount, digest, parse_file, partial
 
 NAME, TITLE = "tau2_bench", "tau2-bench log"
 
@@ -32,9 +32,9 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
     """Yield the log of a file or directory; `scorer` has nothing to choose."""
     file = path / "results.json" if path.is_dir() else path
     results = parse_file(file)
-    simulations: Iterable[dict[str, Any]] = results.get("simulations") or (
+    simulations: Sequence[dict[str, Any]] = results.get("simulations") or [
         parse_file(one) for one in sorted((file.parent / "simulations").glob("*.json"))
-    )
+    ]
     info, tasks = results["info"], results.get("tasks") or ()
     asked = {str(task["id"]): digest(json.dumps(task, sort_keys=True)) for task in tasks}
     records = tuple(_record(one, asked) for one in simulations)
@@ -49,6 +49,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         status="unfinished" if len(records) < planned else "",
         settings={"scorer": "reward", **_settings(info)},
         notes=partial(records),
+        usage=Usage.of((amount(one, "agent_cost"), None) for one in simulations),
     )
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repeval.stats.allocation import (
+from repeval.stats.components import components
+from repeval.stats.design.allocation import (
     break_even,
     break_even_from_here,
     cost_ratio_for,
@@ -17,7 +18,6 @@ from repeval.stats.allocation import (
     optimal_runs,
     relative_width,
 )
-from repeval.stats.components import components
 from tests.oracles import QUIET, clean
 
 

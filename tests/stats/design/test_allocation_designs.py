@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from repeval.stats import exact
-from repeval.stats.allocation import (
+from repeval.stats.design.allocation import (
     inflation,
     large_sample_coverage,
     variance_factor,
