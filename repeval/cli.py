@@ -120,6 +120,15 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+class _Many(argparse.Action):
+    """`--many [C ...]`: B need not be given."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
+        namespace.many = [*(namespace.many or []), *values]
+        for action in parser._get_positional_actions():
+            action.required = action.dest == "baseline"
+
+
 def _two_systems(parser: Any) -> None:
     """Add A and B, before DATA."""
     parser.add_argument("baseline", metavar="A", help="the baseline: a model of DATA, or a path")
@@ -189,8 +198,15 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument(
         "--margin", type=float, metavar="PP", help="difference, in points, that does not matter"
     )
+    parser.add_argument(
+        "--many", nargs="*", action=_Many, metavar="C",
+        help="hold several candidates against A, so that all verdicts hold together: all other "
+             "models of DATA, or those named here or as B; DATA may stand here, too",
+    )  # fmt: skip
     parser.add_argument("--flips", action="store_true", help="list the problems that changed")
-    parser.add_argument("--csv", metavar="FILE", help="write the problems with both pass rates")
+    parser.add_argument(
+        "--csv", metavar="FILE", help="write the problems with both pass rates, or the candidates"
+    )
     parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
     parser.add_argument("--markdown", action="store_true", help="Markdown instead of plain text")
     parser.add_argument("--all", action="store_true", help="all notes")

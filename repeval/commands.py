@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import filecmp
 import functools
+import itertools
 import json
 import sys
 import textwrap
@@ -107,26 +108,35 @@ def analyze(args: argparse.Namespace) -> int:
 
 
 def compare(args: argparse.Namespace) -> int:
-    """Compare a candidate with a baseline; both are models of DATA, or paths of one model each."""
+    """Compare one candidate or many with a baseline; all are models of DATA, or a path each."""
+    from repeval.report.family import family
     from repeval.report.tables import csv
     from repeval.report.versus import versus
 
     _refuse_groups(args, "compare")
-    baseline, candidate, args.data = _two_systems(args)
+    if args.many is not None and args.flips:
+        raise RepevalError("bad-option", "--flips lists the problems of one pair: not with --many")
+    baseline, *candidates = _systems(args)
+    options = {
+        "condition": args.condition, "margin": None if args.margin is None else args.margin / 100,
+        "level": args.level, "n_resamples": args.resamples, "seed": args.seed,
+        "cluster": args.cluster,
+    }  # fmt: skip
+    shown = {"markdown": args.markdown, "everything": args.all}
     outcomes = _load(args)
-    found = versus(
-        outcomes, baseline, candidate, condition=args.condition,
-        margin=None if args.margin is None else args.margin / 100, level=args.level,
-        n_resamples=args.resamples, seed=args.seed, cluster=args.cluster,
-    )  # fmt: skip
+    if args.many is None:
+        found = versus(outcomes, baseline, *candidates, **options)
+        table, shown["flips"] = found.problems, args.flips
+    else:
+        found = family(outcomes, baseline, candidates, **options)
+        table = found.to_frame()
     if args.csv:
         _refuse_inputs("csv", args.csv, args.data)
-        _write(args.csv, csv(found.problems).encode())
+        _write(args.csv, csv(table).encode())
     if args.json:
         _write_json(args.json, found.to_dict(), args.data)
     if args.json != "-":
-        text = found.screen(flips=args.flips, markdown=args.markdown, everything=args.all)
-        print(text, end="")
+        print(found.screen(**shown), end="")
     return 0
 
 
@@ -135,7 +145,7 @@ def gate(args: argparse.Namespace) -> int:
     from repeval.report.gate import gated
 
     _refuse_groups(args, "gate")
-    baseline, candidate, args.data = _two_systems(args)
+    baseline, candidate = _systems(args)
     found = gated(
         _load(args), baseline, candidate, margin=args.margin / 100, question=args.question,
         looks=args.looks, unsure=args.unsure, drop=None if args.drop is None else args.drop / 100,
@@ -155,25 +165,37 @@ def _refuse_groups(args: argparse.Namespace, command: str) -> None:
         raise RepevalError("bad-option", f"--by is not for {command}; use repeval analyze")
 
 
-def _two_systems(args: argparse.Namespace) -> tuple[str, str, list[str]]:
-    """Return the names of baseline and candidate, and the data that hold both."""
+def _systems(args: argparse.Namespace) -> list[str]:
+    """Return the names of baseline and candidates; what is a path among the words is DATA."""
     given = [args.baseline, args.candidate]
+    if (many := getattr(args, "many", None)) is not None:
+        words = [w for w in (args.candidate, *(args.data or []), *many) if w]
+        paths = [w for w in words if _is_path(w)]
+        given, args.data = [given[0], *(w for w in words if w not in paths)], paths
+        if _is_path(args.baseline):
+            given, args.data = [*given, *paths], []
+    if args.data or not any(map(_is_path, given)):
+        return given
     files = [Path(g.partition("=")[2] or g) for g in given]
-    there = [file.exists() for file in files]
-    if args.data or not (any(there) or any(f.suffix in TABLES for f in files)):
-        return *given, args.data
-    for file, exists in zip(files, there, strict=True):
-        if not exists:
+    for file in files:
+        if not file.exists():
             raise refused("file-not-found", f"{file}: there is no such file or directory.")
-    if all(f.is_file() for f in files) and filecmp.cmp(*files, shallow=False):
-        what = f"{' and '.join(given)} are the same file; name the candidate's own."
-        raise RepevalError("bad-option", what)
     names = [g.partition("=")[0] if "=" in g else Path(g).name.partition(".")[0] for g in given]
-    if names[0] == names[1]:
-        what = f"{' and '.join(given)} have one name; type NAME=PATH with two names."
-        raise RepevalError("bad-option", what)
-    paths = [g.partition("=")[2] or g for g in given]
-    return *names, [f"{name}={path}" for name, path in zip(names, paths, strict=True)]
+    for a, b in itertools.combinations(range(len(given)), 2):
+        both = f"{given[a]} and {given[b]}"
+        if all(files[i].is_file() for i in (a, b)) and filecmp.cmp(files[a], files[b], False):
+            what = f"{both} are the same file; name the candidate's own."
+            raise RepevalError("bad-option", what)
+        if names[a] == names[b]:
+            what = f"{both} have one name; type NAME=PATH with two names."
+            raise RepevalError("bad-option", what)
+    args.data = [f"{name}={file}" for name, file in zip(names, files, strict=True)]
+    return names
+
+
+def _is_path(word: str) -> bool:
+    file = Path(word.partition("=")[2] or word)
+    return file.exists() or file.suffix in TABLES
 
 
 def rank(args: argparse.Namespace) -> int:

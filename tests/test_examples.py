@@ -44,8 +44,9 @@ def test_an_example_shows_a_result_in_plain_numbers(name):
     assert not [want for want in results if "np." in want or "array(" in want]
 
 
-INNER = ["report.gate", "report.leaderboard", "report.versus", "stats.leaderboard"]
-INNER += [f"stats.pairs.{name}" for name in ("gate", "looks", "margin", "noise", "power", "reruns")]
+INNER = ["report.family", "report.gate", "report.leaderboard", "report.versus", "stats.leaderboard"]
+PAIRS = ("gate", "looks", "many", "margin", "noise", "power", "reruns")
+INNER += [f"stats.pairs.{name}" for name in PAIRS]
 
 
 @pytest.mark.parametrize("name", INNER)

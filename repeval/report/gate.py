@@ -9,7 +9,7 @@ from repeval._version import __version__
 from repeval.messages import RepevalError
 from repeval.report.format import TOO_FEW, count, percent, points, signed_limits
 from repeval.report.screen import Section, head_of, noted, rendered, settings_that_differ
-from repeval.report.versus import two_systems
+from repeval.report.versus import checked, two_systems
 from repeval.stats.pairs.gate import Gate, gate, planted
 from repeval.stats.pairs.looks import MOST_LOOKS
 from repeval.stats.pairs.margin import FAIL, OPEN, PASS, decides
@@ -213,6 +213,7 @@ def gated(
     """
     if not 1 <= looks <= MOST_LOOKS:
         raise RepevalError("bad-option", f"--looks must be from 1 to {MOST_LOOKS}, not {looks}")
+    checked(margin, options.get("level", 0.95))
     drop = planted(margin) if drop is None else drop
     if not margin <= drop <= 1:
         what = f"--drop must lie between the margin and 100 points, not {100 * drop:g}"

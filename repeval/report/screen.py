@@ -122,9 +122,9 @@ def noted(analysis: Analysis, told: Sequence[Notice]) -> list[str]:
     return list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
 
 
-def settings_that_differ(analysis: Analysis, pair: tuple[str, str]) -> list[Notice]:
-    """Return the notices on settings in which two models differ."""
-    return [n for n in analysis.notices if n.code == "settings-differ" and _parts(n, pair)]
+def settings_that_differ(analysis: Analysis, models: Sequence[str]) -> list[Notice]:
+    """Return the notices on settings in which these models differ."""
+    return [n for n in analysis.notices if n.code == "settings-differ" and _parts(n, models)]
 
 
 def summary(analysis: Analysis, outcomes: Outcomes) -> str:
@@ -225,10 +225,11 @@ def _verdict(analysis: Analysis, condition: str, baseline: str, candidate: str) 
     return sentences.pair_text(row, candidate)[NEW]
 
 
-def _parts(notice: Notice, pair: tuple[str, str]) -> bool:
-    """Tell whether a list of models in a notice has one of two, or is cut short."""
+def _parts(notice: Notice, models: Sequence[str]) -> bool:
+    """Tell whether a list of models in a notice has some of these, or is cut short."""
     lists = re.findall(r"\(([^()]*)\)", notice.text)
-    return any(" more" in names or len({*pair} & {*names.split(", ")}) == 1 for names in lists)
+    here = [len({*models} & {*names.split(", ")}) for names in lists if " more" not in names]
+    return len(here) < len(lists) or any(0 < n < len({*models}) for n in here)
 
 
 def _half(width: float | None) -> str:

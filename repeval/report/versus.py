@@ -254,10 +254,7 @@ def two_systems(
     """Analyse two systems alone, or refuse what cannot be compared; see `versus`."""
     if baseline == candidate:
         raise RepevalError("bad-option", "baseline and candidate name the same system")
-    if margin is not None and not 0 < margin < 1:
-        raise RepevalError("bad-option", "the margin must lie between 0 and 100 points")
-    if margin is not None and not options.get("level", 0.95) > 0.5:
-        raise RepevalError("bad-option", "--level must be above 0.5: its rest is a one-sided error")
+    checked(margin, options.get("level", 0.95))
     two = outcomes.select(models=[baseline, candidate])
     analysis = analyze(two, **options)
     condition = analysis.condition if condition is None else condition
@@ -265,6 +262,14 @@ def two_systems(
     a, b, problems = two.pair((baseline, condition), (candidate, condition))
     clusters = Answers(two, analysis.settings).clusters(problems)
     return Two(analysis, condition, row, a, b, problems, clusters)
+
+
+def checked(margin: float | None, level: float) -> None:
+    """Refuse a margin that is no fraction, or that a level cannot go with."""
+    if margin is not None and not 0 < margin < 1:
+        raise RepevalError("bad-option", "the margin must lie between 0 and 100 points")
+    if margin is not None and not level > 0.5:
+        raise RepevalError("bad-option", "--level must be above 0.5: its rest is a one-sided error")
 
 
 def _verdict(interval: Limits, resolved: bool | None, inside: bool | None) -> str:
