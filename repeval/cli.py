@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_analyze, _add_build, _add_check, _add_claims, _add_compare, _add_convert, _add_fetch,
-        _add_gate, _add_rank, _add_simulate,
+        _add_gate, _add_items, _add_rank, _add_simulate,
     ):  # fmt: skip
         add(subparsers)
     return parser
@@ -273,6 +273,19 @@ def _add_gate(commands: Any) -> None:
     parser.add_argument("--all", action="store_true", help="all notes")
     parser.add_argument("--condition", metavar="C", help="the condition to compare under")
     parser.set_defaults(run="gate")
+
+
+def _add_items(commands: Any) -> None:
+    parser = commands.add_parser("items", help="which problems are flaky, passed by all or by none")
+    _data_options(parser)
+    parser.add_argument(
+        "--pair", nargs=2, metavar=("A", "B"), help="which problems decide B against the baseline A"
+    )
+    parser.add_argument("--csv", metavar="FILE", help="write every problem with all pass rates")
+    parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
+    parser.add_argument("--markdown", action="store_true", help="Markdown instead of plain text")
+    parser.add_argument("--condition", metavar="C", help="the condition to look at")
+    parser.set_defaults(run="items")
 
 
 def _add_rank(commands: Any) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import filecmp
 import functools
-import itertools
 import json
 import sys
 import textwrap
@@ -16,9 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repeval.messages import RepevalError, printable, refused
-
-#: Endings by which a name that is no model's is told to be a file's.
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".gz", ".eval")
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -166,36 +161,34 @@ def _refuse_groups(args: argparse.Namespace, command: str) -> None:
 
 
 def _systems(args: argparse.Namespace) -> list[str]:
-    """Return the names of baseline and candidates; what is a path among the words is DATA."""
-    given = [args.baseline, args.candidate]
-    if (many := getattr(args, "many", None)) is not None:
-        words = [w for w in (args.candidate, *(args.data or []), *many) if w]
-        paths = [w for w in words if _is_path(w)]
-        given, args.data = [given[0], *(w for w in words if w not in paths)], paths
-        if _is_path(args.baseline):
-            given, args.data = [*given, *paths], []
-    if args.data or not any(map(_is_path, given)):
-        return given
-    files = [Path(g.partition("=")[2] or g) for g in given]
-    for file in files:
-        if not file.exists():
-            raise refused("file-not-found", f"{file}: there is no such file or directory.")
-    names = [g.partition("=")[0] if "=" in g else Path(g).name.partition(".")[0] for g in given]
-    for a, b in itertools.combinations(range(len(given)), 2):
-        both = f"{given[a]} and {given[b]}"
-        if all(files[i].is_file() for i in (a, b)) and filecmp.cmp(files[a], files[b], False):
-            what = f"{both} are the same file; name the candidate's own."
-            raise RepevalError("bad-option", what)
-        if names[a] == names[b]:
-            what = f"{both} have one name; type NAME=PATH with two names."
-            raise RepevalError("bad-option", what)
-    args.data = [f"{name}={file}" for name, file in zip(names, files, strict=True)]
+    """Return the names of baseline and candidates, and leave in `args.data` what holds them."""
+    from repeval.io.tables.systems import sorted_words, systems
+
+    words, many = [w for w in (args.baseline, args.candidate) if w], getattr(args, "many", None)
+    if many is not None:
+        words, args.data = sorted_words([*words, *(args.data or []), *many])
+    names, args.data = systems(words, args.data)
     return names
 
 
-def _is_path(word: str) -> bool:
-    file = Path(word.partition("=")[2] or word)
-    return file.exists() or file.suffix in TABLES
+def items(args: argparse.Namespace) -> int:
+    """Say which problems are flaky, passed by all or by none, and which decide a pair."""
+    from repeval.report.items import problems
+    from repeval.report.tables import csv
+
+    _refuse_groups(args, "items")
+    found = problems(
+        _load(args), pair=args.pair, condition=args.condition, level=args.level,
+        n_resamples=args.resamples, seed=args.seed, cluster=args.cluster,
+    )  # fmt: skip
+    if args.csv:
+        _refuse_inputs("csv", args.csv, args.data)
+        _write(args.csv, csv(found.to_frame()).encode())
+    if args.json:
+        _write_json(args.json, found.to_dict(), args.data)
+    if args.json != "-":
+        print(found.screen(markdown=args.markdown), end="")
+    return 0
 
 
 def rank(args: argparse.Namespace) -> int:
