@@ -29,6 +29,7 @@ from repeval.report.screen import (
 )
 from repeval.stats.allocation import break_even_from_here
 from repeval.stats.comparison import compare
+from repeval.stats.pairs.decision import FEWEST
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -109,14 +110,22 @@ class Versus:
     analysis: Analysis
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON `repeval/compare/1`."""
-        whole = self.analysis.to_dict()
+        """Return the JSON `repeval/compare/1`; all but `pair` is candidate minus baseline."""
+        whole, row = self.analysis.to_dict(), self.pair
+        means = {row.model_a: row.mean_a, row.model_b: row.mean_b}
+        base, score = means[self.baseline], means[self.candidate]
+        pair = asdict(row) | {
+            "direction": "model_a minus model_b",
+            "baseline": self.baseline, "candidate": self.candidate,
+        }  # fmt: skip
         return {
             "schema": SCHEMA, "version": __version__,
             **{key: whole[key] for key in ("data", "settings", "notices")},
             "baseline": self.baseline, "candidate": self.candidate, "condition": self.condition,
+            "direction": "candidate minus baseline", "n_problems": row.n_problems,
+            "mean_baseline": base, "mean_candidate": score, "difference": score - base,
             "margin": self.margin, "new": asdict(self.new), "these": asdict(self.these),
-            "price_of_run": self.price_of_run, "pair": asdict(self.pair),
+            "price_of_run": self.price_of_run, "pair": pair,
             "problems": self.problems.to_dict("records"),
         }  # fmt: skip
 
@@ -141,6 +150,9 @@ class Versus:
         differ = settings_that_differ(self.analysis, (self.baseline, self.candidate))
         lead.sentences += [notice.text for notice in differ]
         sections = [lead, *helps, self._buying()]
+        if self.pair.n_problems < FEWEST:
+            lead.sentences.append(f"Fewer than {FEWEST} problems: too few for advice on more runs.")
+            sections = [lead]
         if flips:
             moved = self.problems[self.problems["difference"] != 0]
             text = moved.assign(
