@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "Family", "Joint", "family"]
 
 SCHEMA = "repeval/compare-many/1"
+#: Candidates on the screen without --all.
+SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,9 @@ class Family:
                 f"on {NEW}": self._counts("new"),
             },
         )
+        if len(table) > SHOWN and not everything and not markdown:
+            below.insert(0, f"... {len(table) - SHOWN} more: --all.")
+            table = table.head(SHOWN)
         each = Section("ONE BY ONE", {}, [*below, *(n.text for n in differ)], table)
         head, moved = head_of(self.analysis, self.condition)
         notes = noted(self.analysis, [*differ, *moved])

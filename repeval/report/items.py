@@ -144,7 +144,7 @@ class Problems:
             words[1]: str(counts["never_passed"]),
         }
         if never:
-            said[words[1]] += f" ({some(sorted(never), 5)}): hard, or broken?"
+            said[words[1]] += f" ({some(sorted(never))}): hard, or broken?"
         flaky = "flaky" if self.binary else "varies between runs"
         if counts["flaky"] is None:
             said[flaky] = "cannot be seen: every problem was run once by each system"

@@ -170,10 +170,11 @@ class Versus:
         if row.remaining_narrowing is not None:
             limits = row.remaining_narrowing_interval or (None, None)
             low, high = (NO_LIMIT if v is None or v >= 1 else percent(v) for v in limits)
-            now = (
-                "without end" if row.remaining_narrowing >= 1 else percent(row.remaining_narrowing)
+            said["endless runs"] = (
+                f"{percent(row.remaining_narrowing)} narrower (from {low} to {high})"
+                if row.remaining_narrowing < 1
+                else f"{NO_LIMIT} (from {low} narrower on)"
             )
-            said["endless runs"] = f"{now} narrower (from {low} to {high})"
         if self.price_of_run is not None:
             said["one more run of both"] = (
                 f"pays when a new problem costs over {self.price_of_run:.3g} runs of one system"

@@ -139,6 +139,16 @@ def test_who_is_told_apart_in_a_later_step_is_marked():
     assert "* Told apart once the clearer ones were set aside" in text
 
 
+def test_a_screen_has_twenty_candidates_and_the_rest_on_request():
+    rows = pd.concat([
+        table({f"m{i:02}": [i % 3, 2, 1, 3] * 5}, 3) for i in range(24)
+    ])  # fmt: skip
+    found = family(repeval.load(rows), "m00", n_resamples=100)
+    assert "... 3 more: --all." in found.screen()
+    assert "m23" in found.screen(everything=True)
+    assert "more: --all" not in found.screen(markdown=True)
+
+
 def test_single_runs_say_nothing_of_these_problems():
     found = family(repeval.load(drawn(runs=1)), "base")
     assert {c.these.verdict for c in found.candidates} == {"no verdict"}
