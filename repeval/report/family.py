@@ -127,8 +127,8 @@ class Family:
         stepped = any(_stepped(a) for c in self.candidates for a in (c.new, c.these))
         below = [
             f"The baseline scores {points(self.mean_baseline)} %. Differences are in points, "
-            "candidate minus baseline; verdicts and intervals hold for all candidates together "
-            f"{percent(level)} of the time."
+            "candidate minus baseline. Verdicts hold for all candidates together "
+            f"{percent(level)} of the time, and so do intervals."
         ]
         if self.n_left_out:
             lacking = f"{count(self.n_left_out, 'problem')} that one of them lacks"
@@ -142,7 +142,8 @@ class Family:
             below.append(
                 f"Equivalent: the interval lies within the margin of {points(self.margin)}."
             )
-        differ = settings_that_differ(self.analysis, (self.baseline, *self._names()))
+        names = [c.candidate for c in self.candidates]
+        differ = settings_that_differ(self.analysis, (self.baseline, *names))
         table = pd.DataFrame(
             {"candidate": c.candidate, these: _cell(c.these), NEW: _cell(c.new)}
             for c in self.candidates
@@ -161,9 +162,6 @@ class Family:
         head, moved = head_of(self.analysis, self.condition)
         notes = noted(self.analysis, [*differ, *moved])
         return rendered(head, [lead, each], notes, markdown=markdown, everything=everything)
-
-    def _names(self) -> list[str]:
-        return [c.candidate for c in self.candidates]
 
     def _counts(self, question: str) -> str:
         """Count the verdicts on one question, and name who is told apart."""
