@@ -13,6 +13,7 @@ from repeval.messages import Notice, RepevalError
 from repeval.report import sentences
 from repeval.report import tables as report_tables
 from repeval.report.format import NEW, NO_LIMIT, STAND_IN, points
+from repeval.stats.pairs.decision import FEWEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,7 +204,7 @@ def comparison(analysis: Analysis, condition: str, baseline: str, candidate: str
     title = f"DID {candidate} GET WORSE THAN {baseline}?"
     answers = {f"on {which}": text for which, text in sentences.pair_text(row, candidate).items()}
     sections = [Section(title, answers, below)]
-    if half := row.half_widths:
+    if (half := row.half_widths) and row.n_problems >= FEWEST:
         by = analysis.settings.cluster
         twice = f"twice the clusters of {by}" if by else "twice the problems"
         buys = {

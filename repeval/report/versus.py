@@ -149,10 +149,11 @@ class Versus:
         )
         differ = settings_that_differ(self.analysis, (self.baseline, self.candidate))
         lead.sentences += [notice.text for notice in differ]
-        sections = [lead, *helps, self._buying()]
+        sections = [lead, *helps]
         if self.pair.n_problems < FEWEST:
             lead.sentences.append(f"Fewer than {FEWEST} problems: too few for advice on more runs.")
-            sections = [lead]
+        else:
+            sections.append(self._buying())
         if flips:
             moved = self.problems[self.problems["difference"] != 0]
             text = moved.assign(
