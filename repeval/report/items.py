@@ -86,9 +86,10 @@ class Problems:
             return None
         table = self.pair.problems
         table = table[table["difference"] != 0]
-        key = {"separated": ~table["separated"], "size": -table["difference"].abs().round(12)}
-        order = pd.DataFrame({**key, "problem": table["problem"]}).sort_values([*key, "problem"])
-        return table.loc[order.index].reset_index(drop=True)
+        # Equal sizes in both directions may differ by rounding.
+        sized = table.assign(size=table["difference"].abs().round(12))
+        keys, rising = ["separated", "size", "problem"], [False, False, True]
+        return sized.sort_values(keys, ascending=rising, ignore_index=True).drop(columns="size")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON `repeval/items/1`."""
