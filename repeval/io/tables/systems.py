@@ -16,12 +16,13 @@ TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".gz", ".eval"
 def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the systems among words, the baseline first, and the data.
 
-    Paths are data, but where the baseline is one, every path is a system.
+    Paths are data; where all words are paths, or the baseline is the only one, they are systems.
     """
-    paths = [w for w in words if _is_path(w)]
-    if words[0] in paths:
+    paths = [w for w in words[1:] if _is_path(w)]
+    names = [words[0], *(w for w in words[1:] if w not in paths)]
+    if _is_path(words[0]) and (len(names) == 1 or not paths):
         return list(words), []
-    return [w for w in words if w not in paths], paths
+    return names, paths
 
 
 def systems(given: Sequence[str], data: Sequence[str]) -> tuple[list[str], list[str]]:

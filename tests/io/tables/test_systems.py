@@ -9,6 +9,7 @@ from repeval.messages import RepevalError
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()  # may be the name of a model, too
     for name, text in (("a.csv", "1"), ("b.csv", "2"), ("c.csv", "3"), ("copy.csv", "1")):
         (tmp_path / name).write_text(text)
 
@@ -21,6 +22,8 @@ def folder(tmp_path, monkeypatch):
         (["base", "gone.csv"], (["base"], ["gone.csv"])),
         (["a.csv", "b.csv", "x=c.csv"], (["a.csv", "b.csv", "x=c.csv"], [])),
         (["gpt-4.1", "gpt=4"], (["gpt-4.1", "gpt=4"], [])),
+        (["a.csv", "model"], (["a.csv", "model"], [])),
+        (["folder", "model", "a.csv"], (["folder", "model"], ["a.csv"])),
     ],
 )
 def test_paths_among_words_are_data_unless_the_baseline_is_one(words, found):
