@@ -149,12 +149,9 @@ def family_error(n, runs, question, spread, sets):
     """Share of data sets in which one of ten equal candidates is called worse or better."""
     rng, wrong = np.random.default_rng(SEED), 0
     for i in range(sets):
-        found = systems(rng, n, runs, 11, spread=spread)
-        if question == "these":
-            ease = rng.normal(0.8, 2, n)
-            found = [(rng.binomial(runs, 1 / (1 + np.exp(-ease))), runs) for _ in range(11)]
-        wrong += bool(np.nansum(np.abs(many_to_one(found[0], found[1:], question=question,
-                                                   rng=i).verdict)))  # fmt: skip
+        base, *others = systems(rng, n, runs, 11, spread=spread)
+        told = many_to_one(base, others, question=question, rng=i)
+        wrong += bool(np.nansum(np.abs(told.verdict)))
     return wrong / sets
 
 
@@ -165,16 +162,31 @@ CELLS += [(n, 3, "these", 0.0) for n in (30, 100)]
 
 @pytest.mark.parametrize(("n", "runs", "question", "spread"), [CELLS[2], CELLS[-2]])
 def test_ten_equal_candidates(n, runs, question, spread):
-    sets = 40
-    most = 0.06 + 2 * np.sqrt(0.06 * 0.94 / sets)
-    assert family_error(n, runs, question, spread, sets) <= most
+    assert family_error(n, runs, question, spread, 40) <= most(0.06, 40)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(("n", "runs", "question", "spread"), CELLS)
 def test_the_family_error_of_ten_equal_candidates(n, runs, question, spread):
-    # At most 6 %, and two standard errors of 4,000 sets.
-    assert family_error(n, runs, question, spread, 4000) <= 0.06 + 2 * np.sqrt(0.06 * 0.94 / 4000)
+    assert family_error(n, runs, question, spread, 4000) <= most(0.06, 4000)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("kind", "sets"), [("clusters", 1500), ("scores", 600)])
+def test_the_family_error_of_clusters_and_scores(kind, sets):
+    rng, wrong, groups = np.random.default_rng(SEED), 0, None
+    for i in range(sets):
+        if kind == "clusters":
+            groups = np.repeat(np.arange(20), 5)
+            ease = rng.normal(0.5, 1.5, 20)[groups] + rng.normal(0, 1, 100)
+            own = rng.normal(0, 1, (11, 20))[:, groups] + rng.normal(0, 0.5, (11, 100))
+            found = [(k, 3) for k in rng.binomial(3, 1 / (1 + np.exp(-(ease + own))))]
+        else:
+            own = rng.normal(0, 0.15, (11, 60, 1)) + rng.normal(0, 0.1, (11, 60, 2))
+            found = list(np.clip(rng.beta(2, 2, (60, 1)) + own, 0, 1))
+        told = many_to_one(found[0], found[1:], rng=i, clusters=groups)
+        wrong += bool(np.abs(told.verdict).sum())
+    assert wrong / sets <= most(0.06, sets)
 
 
 @pytest.mark.parametrize("name", REAL)
