@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_analyze, _add_build, _add_check, _add_claims, _add_compare, _add_convert, _add_fetch,
-        _add_gate, _add_plan, _add_rank, _add_simulate,
+        _add_gate, _add_items, _add_plan, _add_rank, _add_simulate,
     ):  # fmt: skip
         add(subparsers)
     return parser
@@ -118,6 +118,15 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
         "--jobs", type=int, default=os.cpu_count(), metavar="J",
         help="processes; results do not depend on it (default: one a core)",
     )  # fmt: skip
+
+
+class _Many(argparse.Action):
+    """`--many [C ...]`: B need not be given."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
+        namespace.many = [*(namespace.many or []), *values]
+        for action in parser._get_positional_actions():
+            action.required = action.dest == "baseline"
 
 
 def _two_systems(parser: Any) -> None:
@@ -189,8 +198,15 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument(
         "--margin", type=float, metavar="PP", help="difference, in points, that does not matter"
     )
+    parser.add_argument(
+        "--many", nargs="*", action=_Many, metavar="C",
+        help="hold several candidates against A, so that all verdicts hold together: all other "
+             "models of DATA, or those named here or as B; DATA may stand here, too",
+    )  # fmt: skip
     parser.add_argument("--flips", action="store_true", help="list the problems that changed")
-    parser.add_argument("--csv", metavar="FILE", help="write the problems with both pass rates")
+    parser.add_argument(
+        "--csv", metavar="FILE", help="write the problems with both pass rates, or the candidates"
+    )
     parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
     parser.add_argument("--markdown", action="store_true", help="Markdown instead of plain text")
     parser.add_argument("--all", action="store_true", help="all notes")
@@ -257,6 +273,19 @@ def _add_gate(commands: Any) -> None:
     parser.add_argument("--all", action="store_true", help="all notes")
     parser.add_argument("--condition", metavar="C", help="the condition to compare under")
     parser.set_defaults(run="gate")
+
+
+def _add_items(commands: Any) -> None:
+    parser = commands.add_parser("items", help="which problems are flaky, passed by all or by none")
+    _data_options(parser)
+    parser.add_argument(
+        "--pair", nargs=2, metavar=("A", "B"), help="which problems decide B against the baseline A"
+    )
+    parser.add_argument("--csv", metavar="FILE", help="write every problem with all pass rates")
+    parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
+    parser.add_argument("--markdown", action="store_true", help="Markdown instead of plain text")
+    parser.add_argument("--condition", metavar="C", help="the condition to look at")
+    parser.set_defaults(run="items")
 
 
 def _add_plan(commands: Any) -> None:

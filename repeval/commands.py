@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import filecmp
 import functools
 import json
 import sys
@@ -15,9 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repeval.messages import RepevalError, printable, refused
-
-#: Endings by which a name that is no model's is told to be a file's.
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".gz", ".eval")
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -107,26 +103,35 @@ def analyze(args: argparse.Namespace) -> int:
 
 
 def compare(args: argparse.Namespace) -> int:
-    """Compare a candidate with a baseline; both are models of DATA, or paths of one model each."""
+    """Compare one candidate or many with a baseline; all are models of DATA, or a path each."""
+    from repeval.report.family import family
     from repeval.report.tables import csv
     from repeval.report.versus import versus
 
     _refuse_groups(args, "compare")
-    baseline, candidate, args.data = _two_systems(args)
+    if args.many is not None and args.flips:
+        raise RepevalError("bad-option", "--flips lists the problems of one pair: not with --many")
+    baseline, *candidates = _systems(args)
+    options = {
+        "condition": args.condition, "margin": None if args.margin is None else args.margin / 100,
+        "level": args.level, "n_resamples": args.resamples, "seed": args.seed,
+        "cluster": args.cluster,
+    }  # fmt: skip
+    shown = {"markdown": args.markdown, "everything": args.all}
     outcomes = _load(args)
-    found = versus(
-        outcomes, baseline, candidate, condition=args.condition,
-        margin=None if args.margin is None else args.margin / 100, level=args.level,
-        n_resamples=args.resamples, seed=args.seed, cluster=args.cluster,
-    )  # fmt: skip
+    if args.many is None:
+        found = versus(outcomes, baseline, *candidates, **options)
+        table, shown["flips"] = found.problems, args.flips
+    else:
+        found = family(outcomes, baseline, candidates, **options)
+        table = found.to_frame()
     if args.csv:
         _refuse_inputs("csv", args.csv, args.data)
-        _write(args.csv, csv(found.problems).encode())
+        _write(args.csv, csv(table).encode())
     if args.json:
         _write_json(args.json, found.to_dict(), args.data)
     if args.json != "-":
-        text = found.screen(flips=args.flips, markdown=args.markdown, everything=args.all)
-        print(text, end="")
+        print(found.screen(**shown), end="")
     return 0
 
 
@@ -135,7 +140,7 @@ def gate(args: argparse.Namespace) -> int:
     from repeval.report.gate import gated
 
     _refuse_groups(args, "gate")
-    baseline, candidate, args.data = _two_systems(args)
+    baseline, candidate = _systems(args)
     found = gated(
         _load(args), baseline, candidate, margin=args.margin / 100, question=args.question,
         looks=args.looks, unsure=args.unsure, drop=None if args.drop is None else args.drop / 100,
@@ -186,25 +191,35 @@ def _refuse_groups(args: argparse.Namespace, command: str) -> None:
         raise RepevalError("bad-option", f"--by is not for {command}; use repeval analyze")
 
 
-def _two_systems(args: argparse.Namespace) -> tuple[str, str, list[str]]:
-    """Return the names of baseline and candidate, and the data that hold both."""
-    given = [args.baseline, args.candidate]
-    files = [Path(g.partition("=")[2] or g) for g in given]
-    there = [file.exists() for file in files]
-    if args.data or not (any(there) or any(f.suffix in TABLES for f in files)):
-        return *given, args.data
-    for file, exists in zip(files, there, strict=True):
-        if not exists:
-            raise refused("file-not-found", f"{file}: there is no such file or directory.")
-    if all(f.is_file() for f in files) and filecmp.cmp(*files, shallow=False):
-        what = f"{' and '.join(given)} are the same file; name the candidate's own."
-        raise RepevalError("bad-option", what)
-    names = [g.partition("=")[0] if "=" in g else Path(g).name.partition(".")[0] for g in given]
-    if names[0] == names[1]:
-        what = f"{' and '.join(given)} have one name; type NAME=PATH with two names."
-        raise RepevalError("bad-option", what)
-    paths = [g.partition("=")[2] or g for g in given]
-    return *names, [f"{name}={path}" for name, path in zip(names, paths, strict=True)]
+def _systems(args: argparse.Namespace) -> list[str]:
+    """Return the names of baseline and candidates, and leave in `args.data` what holds them."""
+    from repeval.io.tables.systems import sorted_words, systems
+
+    words, many = [w for w in (args.baseline, args.candidate) if w], getattr(args, "many", None)
+    if many is not None:
+        words, args.data = sorted_words([*words, *(args.data or []), *many])
+    names, args.data = systems(words, args.data)
+    return names
+
+
+def items(args: argparse.Namespace) -> int:
+    """Say which problems are flaky, passed by all or by none, and which decide a pair."""
+    from repeval.report.items import problems
+    from repeval.report.tables import csv
+
+    _refuse_groups(args, "items")
+    found = problems(
+        _load(args), pair=args.pair, condition=args.condition, level=args.level,
+        n_resamples=args.resamples, seed=args.seed, cluster=args.cluster,
+    )  # fmt: skip
+    if args.csv:
+        _refuse_inputs("csv", args.csv, args.data)
+        _write(args.csv, csv(found.to_frame()).encode())
+    if args.json:
+        _write_json(args.json, found.to_dict(), args.data)
+    if args.json != "-":
+        print(found.screen(markdown=args.markdown), end="")
+    return 0
 
 
 def rank(args: argparse.Namespace) -> int:

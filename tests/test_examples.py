@@ -47,6 +47,7 @@ def test_an_example_shows_a_result_in_plain_numbers(name):
 INNER = ["report.gate", "report.leaderboard", "report.versus", "stats.leaderboard"]
 INNER += ["report.plan", "report.subset", "stats.design.separate", "stats.design.subset"]
 INNER += [f"stats.pairs.{name}" for name in ("gate", "looks", "margin", "noise", "power", "reruns")]
+INNER += ["report.family", "report.items", "stats.pairs.items", "stats.pairs.many"]
 
 
 @pytest.mark.parametrize("name", INNER)

@@ -9,8 +9,8 @@ from repeval._version import __version__
 from repeval.messages import RepevalError
 from repeval.report.format import TOO_FEW, count, percent, points, signed_limits
 from repeval.report.screen import Section, head_of, noted, rendered, settings_that_differ
-from repeval.report.versus import two_systems
-from repeval.stats.pairs.gate import Gate, gate, planted
+from repeval.report.versus import checked, two_systems
+from repeval.stats.pairs.gate import Gate, gate
 from repeval.stats.pairs.looks import MOST_LOOKS
 from repeval.stats.pairs.margin import FAIL, OPEN, PASS, decides
 
@@ -101,11 +101,8 @@ class Gated:
 
     def worth(self) -> str:
         """Return what the gate does to an unchanged candidate, and to one that drops."""
-        g = self.gate
-        return (
-            f"An unchanged candidate passes {times(g.unchanged_passes)} of 100 times; a "
-            f"{_points(g.drop)}-point drop is caught {times(g.drop_caught)} of 100."
-        )
+        passes = f"passes {times(self.gate.unchanged_passes)} of 100 times"
+        return f"An unchanged candidate {passes}; {' '.join(self._drop())}."
 
     def screen(self, *, markdown: bool = False, everything: bool = False) -> str:
         """Return the answer for a terminal, or as Markdown."""
@@ -121,15 +118,17 @@ class Gated:
     def _tested(self) -> Section:
         g = self.gate
         said = {"an unchanged candidate": f"passes {times(g.unchanged_passes)} of 100 times"}
-        if g.unchanged_limits and g.unsure == "fail":
+        sure = ""
+        if g.unsure == "pass":
+            sure = " for sure"
+            said["an unchanged candidate"] += f", {times(g.unchanged.passes)}{sure}"
+        elif g.unchanged_limits:
             low, high = map(times, g.unchanged_limits)
             if low != high:
                 said["an unchanged candidate"] += f" ({low} to {high}, as run noise is known)"
-        said[f"a {_points(g.drop)}-point drop"] = (
-            f"is caught {times(g.drop_caught)} of 100 times, and called a fail "
-            f"{times(g.dropped.fails)}"
-        )
-        said["to pass 95 of 100"] = self._designs()
+        case, caught = self._drop()
+        said[case] = caught
+        said[f"to pass 95 of 100{sure}"] = self._designs()
         below = [f"Run noise is known from {g.noise_from}."]
         if g.question == "new" and g.n_problems < g.fewest_problems:
             below.append(
@@ -143,6 +142,19 @@ class Gated:
                 "may more than double the data."
             )
         return Section("WHAT THIS GATE CAN TELL", said, below)
+
+    def _drop(self) -> tuple[str, str]:
+        """Return the drop that the gate tried itself on, and how often it is caught."""
+        g, base = self.gate, self.means[0]
+        if g.drop_caught is None:
+            case = f"a {_points(g.margin)}-point drop"
+            return case, f"is not possible from a score of {percent(base, 1)}"
+        case = f"a {_points(round(g.drop, 4))}-point drop"
+        if g.unsure == "pass":
+            how = "all called a fail; what it cannot tell passes"
+        else:
+            how = f"{times(g.dropped.fails)} called a fail, the rest cannot tell"
+        return case, f"is caught {times(g.drop_caught)} of 100 times ({how})"
 
     def _designs(self) -> str:
         g = self.gate
@@ -213,18 +225,21 @@ def gated(
     """
     if not 1 <= looks <= MOST_LOOKS:
         raise RepevalError("bad-option", f"--looks must be from 1 to {MOST_LOOKS}, not {looks}")
-    two = two_systems(outcomes, baseline, candidate, condition=condition, margin=margin, **options)
-    drop = planted(margin) if drop is None else drop
-    if not margin <= drop <= 1:
+    checked(margin, options.get("level", 0.95))
+    if drop is not None and not margin <= drop <= 1:
         what = f"--drop must lie between the margin and 100 points, not {100 * drop:g}"
         raise RepevalError("bad-option", what)
-    settings = two.analysis.settings
+    two = two_systems(outcomes, baseline, candidate, condition=condition, margin=margin, **options)
+    settings, base = two.analysis.settings, float(two.baseline.rate.mean())
+    if drop is not None and drop > base:
+        what = f"--drop must be at most the baseline's score, {points(base)}, not {100 * drop:g}"
+        raise RepevalError("bad-option", what)
     found = gate(
         two.baseline, two.candidate, margin=margin, question=question, looks=looks,
         unsure=unsure, drop=drop, level=settings.level, n_resamples=settings.n_resamples,
         rng=settings.seed, clusters=two.clusters,
     )  # fmt: skip
-    means = float(two.baseline.rate.mean()), float(two.candidate.rate.mean())
+    means = base, float(two.candidate.rate.mean())
     return Gated(baseline, candidate, two.condition, found, means, two.analysis)
 
 

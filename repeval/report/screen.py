@@ -13,6 +13,7 @@ from repeval.messages import Notice, RepevalError
 from repeval.report import sentences
 from repeval.report import tables as report_tables
 from repeval.report.format import NEW, NO_LIMIT, STAND_IN, points
+from repeval.stats.pairs.decision import FEWEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,9 +123,9 @@ def noted(analysis: Analysis, told: Sequence[Notice]) -> list[str]:
     return list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
 
 
-def settings_that_differ(analysis: Analysis, pair: tuple[str, str]) -> list[Notice]:
-    """Return the notices on settings in which two models differ."""
-    return [n for n in analysis.notices if n.code == "settings-differ" and _parts(n, pair)]
+def settings_that_differ(analysis: Analysis, models: Sequence[str]) -> list[Notice]:
+    """Return the notices on settings in which these models differ."""
+    return [n for n in analysis.notices if n.code == "settings-differ" and _parts(n, models)]
 
 
 def summary(analysis: Analysis, outcomes: Outcomes) -> str:
@@ -203,7 +204,7 @@ def comparison(analysis: Analysis, condition: str, baseline: str, candidate: str
     title = f"DID {candidate} GET WORSE THAN {baseline}?"
     answers = {f"on {which}": text for which, text in sentences.pair_text(row, candidate).items()}
     sections = [Section(title, answers, below)]
-    if half := row.half_widths:
+    if (half := row.half_widths) and row.n_problems >= FEWEST:
         by = analysis.settings.cluster
         twice = f"twice the clusters of {by}" if by else "twice the problems"
         buys = {
@@ -225,10 +226,11 @@ def _verdict(analysis: Analysis, condition: str, baseline: str, candidate: str) 
     return sentences.pair_text(row, candidate)[NEW]
 
 
-def _parts(notice: Notice, pair: tuple[str, str]) -> bool:
-    """Tell whether a list of models in a notice has one of two, or is cut short."""
+def _parts(notice: Notice, models: Sequence[str]) -> bool:
+    """Tell whether a list of models in a notice has some of these, or is cut short."""
     lists = re.findall(r"\(([^()]*)\)", notice.text)
-    return any(" more" in names or len({*pair} & {*names.split(", ")}) == 1 for names in lists)
+    here = [len({*models} & {*names.split(", ")}) for names in lists if " more" not in names]
+    return len(here) < len(lists) or any(0 < n < len({*models}) for n in here)
 
 
 def _half(width: float | None) -> str:

@@ -29,6 +29,7 @@ from repeval.report.screen import (
 )
 from repeval.stats.comparison import compare
 from repeval.stats.design.allocation import break_even_from_here
+from repeval.stats.pairs.decision import FEWEST
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -109,14 +110,22 @@ class Versus:
     analysis: Analysis
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON `repeval/compare/1`."""
-        whole = self.analysis.to_dict()
+        """Return the JSON `repeval/compare/1`; all but `pair` is candidate minus baseline."""
+        whole, row = self.analysis.to_dict(), self.pair
+        means = {row.model_a: row.mean_a, row.model_b: row.mean_b}
+        base, score = means[self.baseline], means[self.candidate]
+        pair = asdict(row) | {
+            "direction": "model_a minus model_b",
+            "baseline": self.baseline, "candidate": self.candidate,
+        }  # fmt: skip
         return {
             "schema": SCHEMA, "version": __version__,
             **{key: whole[key] for key in ("data", "settings", "notices")},
             "baseline": self.baseline, "candidate": self.candidate, "condition": self.condition,
+            "direction": "candidate minus baseline", "n_problems": row.n_problems,
+            "mean_baseline": base, "mean_candidate": score, "difference": score - base,
             "margin": self.margin, "new": asdict(self.new), "these": asdict(self.these),
-            "price_of_run": self.price_of_run, "pair": asdict(self.pair),
+            "price_of_run": self.price_of_run, "pair": pair,
             "problems": self.problems.to_dict("records"),
         }  # fmt: skip
 
@@ -140,7 +149,11 @@ class Versus:
         )
         differ = settings_that_differ(self.analysis, (self.baseline, self.candidate))
         lead.sentences += [notice.text for notice in differ]
-        sections = [lead, *helps, self._buying()]
+        sections = [lead, *helps]
+        if self.pair.n_problems < FEWEST:
+            lead.sentences.append(f"Fewer than {FEWEST} problems: too few for advice on more runs.")
+        else:
+            sections.append(self._buying())
         if flips:
             moved = self.problems[self.problems["difference"] != 0]
             text = moved.assign(
@@ -158,10 +171,11 @@ class Versus:
         if row.remaining_narrowing is not None:
             limits = row.remaining_narrowing_interval or (None, None)
             low, high = (NO_LIMIT if v is None or v >= 1 else percent(v) for v in limits)
-            now = (
-                "without end" if row.remaining_narrowing >= 1 else percent(row.remaining_narrowing)
+            said["endless runs"] = (
+                f"{percent(row.remaining_narrowing)} narrower (from {low} to {high})"
+                if row.remaining_narrowing < 1
+                else f"{NO_LIMIT} (from {low} narrower on)"
             )
-            said["endless runs"] = f"{now} narrower (from {low} to {high})"
         if self.price_of_run is not None:
             said["one more run of both"] = (
                 f"pays when a new problem costs over {self.price_of_run:.3g} runs of one system"
@@ -254,10 +268,7 @@ def two_systems(
     """Analyse two systems alone, or refuse what cannot be compared; see `versus`."""
     if baseline == candidate:
         raise RepevalError("bad-option", "baseline and candidate name the same system")
-    if margin is not None and not 0 < margin < 1:
-        raise RepevalError("bad-option", "the margin must lie between 0 and 100 points")
-    if margin is not None and not options.get("level", 0.95) > 0.5:
-        raise RepevalError("bad-option", "--level must be above 0.5: its rest is a one-sided error")
+    checked(margin, options.get("level", 0.95))
     two = outcomes.select(models=[baseline, candidate])
     analysis = analyze(two, **options)
     condition = analysis.condition if condition is None else condition
@@ -265,6 +276,14 @@ def two_systems(
     a, b, problems = two.pair((baseline, condition), (candidate, condition))
     clusters = Answers(two, analysis.settings).clusters(problems)
     return Two(analysis, condition, row, a, b, problems, clusters)
+
+
+def checked(margin: float | None, level: float) -> None:
+    """Refuse a margin that is no fraction, or that a level cannot go with."""
+    if margin is not None and not 0 < margin < 1:
+        raise RepevalError("bad-option", "the margin must lie between 0 and 100 points")
+    if margin is not None and not level > 0.5:
+        raise RepevalError("bad-option", "--level must be above 0.5: its rest is a one-sided error")
 
 
 def _verdict(interval: Limits, resolved: bool | None, inside: bool | None) -> str:

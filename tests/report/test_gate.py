@@ -9,7 +9,7 @@ import pytest
 import repeval
 from repeval.cli import main
 from repeval.messages import RepevalError
-from repeval.report.gate import MARKER, gated
+from repeval.report.gate import MARKER, gated, times
 from repeval.report.versus import versus
 from tests.report.test_versus import drawn, table
 
@@ -54,11 +54,47 @@ def test_what_the_gate_is_worth_comes_before_the_verdict(path, capsys):
     assert re.match(r"(PASS|FAIL|CANNOT TELL \(fail\)): alike .* \(margin 3\)\.$", lines[0])
     assert re.search(
         r"An unchanged candidate passes (\d+|more than 99) of 100 times; a 5-point drop is caught "
-        r"(\d+|more than 99) of 100\.",
-        " ".join(lines[1:4]),
+        r"(\d+|more than 99) of 100 times \((\d+|less than 1) called a fail, the rest cannot "
+        r"tell\)\.",
+        " ".join(lines[1:5]),
     )
     assert out.index("WHAT THIS GATE CAN TELL") < out.index("alike AGAINST base")
     assert max(map(len, lines)) <= 80
+
+
+def test_what_cannot_be_told_is_said_to_be_caught_or_let_through(path, capsys):
+    """A gate that lets doubt through says how much it shows, and needs for it."""
+    asked = ["base", "alike", path, "--margin", 1]
+    strict, lenient = (
+        " ".join(ran(capsys, *asked, *more)[1].split()) for more in ([], ["--unsure", "pass"])
+    )
+    found = gated(repeval.load(path), "base", "alike", margin=0.01).gate
+    sure = times(found.unchanged.passes)
+    assert found.dropped.cannot_tell > 0.05
+    assert f"An unchanged candidate passes {sure} of 100 times;" in strict
+    assert f"({times(found.dropped.fails)} called a fail, the rest cannot tell)" in strict
+    assert "to pass 95 of 100 90 problems" not in lenient
+    assert f"of 100 times, {sure} for sure" in lenient
+    assert "to pass 95 of 100 for sure" in lenient
+    assert f"is caught {times(found.dropped.fails)} of 100 times (all called a fail;" in lenient
+
+
+def test_no_drop_is_larger_than_the_baselines_score(tmp_path, capsys):
+    path = tmp_path / "hard.csv"
+    table({"base": [5, 4, 5, 3] + [0] * 96, "alike": [5, 5, 4, 3] + [0] * 96}).to_csv(path)
+    outcomes = repeval.load(path)
+    found = gated(outcomes, "base", "alike", margin=0.03).gate
+    assert found.drop == pytest.approx(0.034)  # 17 of 500 runs, not 5 points
+    assert found.dropped.passes < 0.2
+    text = " ".join(ran(capsys, "base", "alike", path, "--margin", 3)[1].split())
+    assert "a 3.4-point drop is caught" in text
+    beyond = gated(outcomes, "base", "alike", margin=0.05)
+    assert beyond.gate.drop_caught is None
+    assert beyond.to_dict()["self_test"]["drop_caught"] is None
+    assert "a 5-point drop is not possible from a score of 3.4 %" in beyond.worth()
+    _, out, err = ran(capsys, "base", "alike", path, "--margin", 3, "--drop", 5)
+    assert out == ""
+    assert "--drop must be at most the baseline's score, 3.4, not 5" in err
 
 
 def test_one_verdict_in_json_markdown_python_and_compare(path, capsys):

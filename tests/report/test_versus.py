@@ -124,6 +124,29 @@ def test_the_same_verdict_on_screen_in_markdown_and_json(lower, capsys, tmp_path
     assert len(found["problems"]) == len(pd.read_csv(csv)) == 90
 
 
+def test_the_json_has_one_direction_and_says_that_of_the_row(lower):
+    for baseline, candidate in (("base", "cand"), ("cand", "base")):
+        told = versus(repeval.load(lower), baseline, candidate).to_dict()
+        low, high = told["new"]["interval"]
+        assert told["direction"] == "candidate minus baseline"
+        assert low < told["difference"] < high
+        assert told["difference"] == told["mean_candidate"] - told["mean_baseline"]
+        row = told["pair"]
+        assert (row["baseline"], row["candidate"]) == (baseline, candidate)
+        assert row["direction"] == "model_a minus model_b"
+        sign = 1 if row["model_a"] == candidate else -1
+        assert sign * row["difference"] == pytest.approx(told["difference"])
+
+
+def test_two_problems_give_no_advice(capsys):
+    few = versus(repeval.load(table({"base": [5, 3], "cand": [4, 0]})), "base", "cand").screen()
+    assert "Fewer than 8 problems: too few for advice on more runs." in few
+    assert "WHAT" not in few
+    enough = versus(repeval.load(table(drawn(0.3))), "base", "cand").screen()
+    assert "WHAT MORE RUNS BUY" in enough
+    assert "too few for advice" not in enough
+
+
 def test_flips_are_listed_with_those_that_stand_out(lower, capsys):
     assert main(["compare", "base", "cand", str(lower), "--flips"]) == 0
     text = capsys.readouterr().out

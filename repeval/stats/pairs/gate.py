@@ -27,6 +27,7 @@ from repeval.stats.pairs.margin import (
 )
 from repeval.stats.pairs.tried import Chances, Design
 from repeval.stats.resampling import DEFAULT_SEED, as_clusters, as_generator
+from repeval.stats.sample import ROUNDING
 
 UNSURE = ("fail", "pass")
 #: The drop that a candidate is made up with, where that is more than the margin; else twice that.
@@ -55,7 +56,7 @@ class Gate:
         One-sided, at each look.
     n_problems : int
     drop : float
-        Of the candidate that is made up to see whether it is caught.
+        Of the candidate that is made up to see whether it is caught; at most the baseline's score.
 
     Examples
     --------
@@ -119,8 +120,13 @@ class Gate:
         return self.unchanged.passes + self._unsure(self.unchanged)
 
     @property
-    def drop_caught(self) -> float:
-        """How often a candidate that truly drops by `drop` is not let through."""
+    def drop_caught(self) -> float | None:
+        """How often a candidate that truly drops by `drop` is not let through.
+
+        None where the baseline scores less than the margin: nothing can lose that much.
+        """
+        if self.drop < self.margin:
+            return None
         return 1 - self.dropped.passes - self._unsure(self.dropped)
 
     def _unsure(self, chances: Chances) -> float:
@@ -159,7 +165,7 @@ def gate(
         What "cannot tell" counts as.
     drop : float, optional
         Of the candidate that is made up to see whether it is caught: .05, or twice the margin
-        where that is not above it.
+        where that is not above it, but at most the baseline's score.
     level : float
         1 - level is the one-sided error, of all looks together.
     n_resamples, rng, clusters
@@ -204,10 +210,13 @@ def gate(
     check_options(level, "auto", n_resamples)
     if not 0.5 < level < 1:
         raise ValueError(f"level must lie between 0.5 and 1, not {level}")
-    drop = planted(margin) if drop is None else drop
-    if not margin <= drop <= 1:
+    if drop is not None and not margin <= drop <= 1:
         raise ValueError(f"drop must lie between the margin and 1, not {drop}")
     first, second = paired(a, b)
+    score = float(first.rate.mean())
+    if drop is not None and drop > score + ROUNDING:
+        raise ValueError(f"drop must be at most the baseline's score, {score:.4g}, not {drop}")
+    drop = min(planted(margin), score) if drop is None else drop
     groups = as_clusters(clusters, len(first)) if question == "new" else None
     alpha = look_alpha(round(1 - level, 12), looks)
     low, high, (how,) = drop_limits(

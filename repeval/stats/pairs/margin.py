@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from repeval.stats import exact
-from repeval.stats.intervals import NEEDS_RUNS
+from repeval.stats.intervals import NEEDS_RUNS, Interval
 from repeval.stats.pairs import decision
 from repeval.stats.pairs.hull import decided, decided_by_clusters, these_limits
 from repeval.stats.resampling import resampled_means
@@ -67,11 +67,7 @@ def drop_limits(
         limits, how = these_limits(pairs, level)
         return limits.low, limits.high, [NEEDS_RUNS if x is None else x for x in how]
     n = len(pairs[0][0])
-    if groups is not None:
-        rows = [decided_by_clusters(*pair, groups, level)[0] for pair in pairs]
-    else:
-        laws, said = _law(pairs, level, n_resamples, rng, law)
-        rows = [interval for interval, _ in decided(pairs, laws, said, level)]
+    rows = [row for row, _ in decided_new(pairs, level, groups, n_resamples, rng, law)]
     low, high = (np.array([getattr(row, end) for row in rows]) for end in ("low", "high"))
     binary = np.array([a.binary and b.binary for a, b in pairs])
     lost = whole_lost(np.stack([a.rate - b.rate for a, b in pairs]))
@@ -144,6 +140,21 @@ def verdicts(low: FloatArray, high: FloatArray, margin: float, decides: bool = T
 def decides(n: int, question: str) -> bool:
     """Tell whether N problems are enough for a verdict."""
     return question == "these" or n >= decision.FEWEST
+
+
+def decided_new(
+    pairs: Sequence[Pair],
+    level: float,
+    groups: IntArray | None = None,
+    n_resamples: int = 2000,
+    rng: np.random.Generator | None = None,
+    law: str = "auto",
+) -> list[tuple[Interval, float]]:
+    """Return the interval and the p-value of `paired` of each pair; see `drop_limits`."""
+    if groups is not None:
+        return [decided_by_clusters(*pair, groups, level) for pair in pairs]
+    laws, said = _law(pairs, level, n_resamples, rng, law)
+    return decided(pairs, laws, said, level)
 
 
 def _law(

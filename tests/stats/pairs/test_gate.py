@@ -235,3 +235,13 @@ def test_the_student_law_stands_in_for_the_exact_one() -> None:
     exact, student = (drop_limits(pairs, 0.05, law=law)[1] for law in ("auto", "student"))
     assert np.mean((exact < 0.03) != (student < 0.03)) <= 0.03
     np.testing.assert_allclose(exact, student, atol=0.006)
+
+
+def test_the_made_up_drop_is_at_most_the_score() -> None:
+    low, high = ([1, 0, 0, 0] * 15, 2), ([2, 2, 1, 0] * 15, 2)
+    assert repeval.gate(low, low, margin=0.1).drop == pytest.approx(0.125)  # not twice
+    assert repeval.gate(high, high, margin=0.1).drop == 0.2
+    assert repeval.gate(low, low, margin=0.2).drop_caught is None
+    assert repeval.gate(low, low, margin=0.1, drop=0.125).drop_caught is not None
+    with pytest.raises(ValueError, match=r"at most the baseline's score, 0\.125"):
+        repeval.gate(low, low, margin=0.1, drop=0.15)
