@@ -7,6 +7,7 @@ import math
 import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from repeval.io import frames, registry
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import COUNTED, Columns, parse_columns
 from repeval.io.containers import damaged, first_attempts
+from repeval.io.containers.room import Room
 from repeval.io.engines.size import is_hopeless, is_large
 from repeval.io.files import Table, read
 from repeval.io.formats import FORMATS, READERS
@@ -174,16 +176,32 @@ def load(
             notices.append(Notice("files-skipped", f"Left aside as no tables: {aside}."))
         if not rows_needed and (large := _large_files(found.files, policy, name, notices)):
             return large
-        tables = [frame] if frame else [read(path, model, format) for path, model in found.files]
+        try:
+            tables = [frame] if frame else _read(found.files, format)
+        except RepevalError as error:
+            if error.code != "member-too-large" or rows_needed:
+                raise
+            large = _large_files(found.files, policy, name, notices, packed=True)
+            if large is None:
+                raise
+            return large
     return _held(tables, found, policy, name, notices, registered)
+
+
+def _read(files: Sequence[tuple[Path, str | None]], format: str | None) -> list[Table]:
+    room = Room(sum(path.stat().st_size for path, _ in files))
+    return [read(path, model, format, room) for path, model in files]
 
 
 def _large_files(
     files: Sequence[tuple[Path, str | None]], policy: Policy, name: str | None,
-    notices: list[Notice],
+    notices: list[Notice], packed: bool = False,
 ) -> Outcomes | None:  # fmt: skip
-    """Read files that are too large to hold; None for others, and for unusual layouts."""
-    if not is_large(files, policy.format):
+    """Read files that are too large to hold; None for others, and for unusual layouts.
+
+    `packed` ones are small and hold much.
+    """
+    if not (packed and find_spec("duckdb")) and not is_large(files, policy.format):
         return None
     from repeval.io.engines import large, parts
 

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from repeval.io.containers import array, points
+from repeval.io.containers.parquet import verify
+from repeval.io.containers.room import checked_size
 from repeval.io.engines import size
 from repeval.io.files import Table, csv_records, csv_separator, kind_of
 from repeval.io.formats import FORMATS
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Part", "frame_part", "opened"]
 
-#: What DuckDB may take of memory before it uses the disk.
-MEMORY = "500MB"
+#: What DuckDB may take of memory, in MiB, before it uses the disk.
+MEMORY = 480
 #: Engines that lazy frames are reduced in; others are computed.
 ENGINES = ("duckdb", "polars", "dask")
 #: How many rows tell what a table is like.
@@ -166,9 +168,11 @@ def opened(files: Sequence[tuple[Path, str | None]], format: str | None) -> Iter
     """Open files in DuckDB."""
     import duckdb
 
+    size = sum(path.stat().st_size for path, _ in files)
+    memory = min(MEMORY, 64 + 20 * size // 2**20)
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as engine:
         engine.execute("set enable_progress_bar = false")
-        engine.execute(f"set memory_limit = '{MEMORY}'")
+        engine.execute(f"set memory_limit = '{memory}MiB'")
         engine.execute(f"set temp_directory = '{folder}'")
         yield [_part(engine, path, model, format) for path, model in files]
 
@@ -182,6 +186,9 @@ def _part(
         raise ValueError("a pattern of several names for DuckDB")
     kind = FORMATS[format] if format else kind_of(path)
     read = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind]
+    if path.name.lower().endswith(".gz"):
+        # DuckDB does not hold the sums of a file against what it unpacks, nor those of pages.
+        checked_size(path)
     columns, relation = read(engine, path)
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -209,6 +216,7 @@ def _csv(engine: duckdb.DuckDBPyConnection, path: Path) -> tuple[tuple[str, ...]
 def _parquet(engine: duckdb.DuckDBPyConnection, path: Path) -> tuple[tuple[str, ...], Any]:
     import pyarrow.parquet as pq
 
+    verify(path)
     columns = tuple(pq.read_schema(path).names)
     if len(set(columns)) < len(columns):
         raise ValueError("a column twice")
