@@ -17,7 +17,7 @@ from typing import IO
 import numpy as np
 
 from repeval.io import containers
-from repeval.io.containers import Columns, Content, array, damaged
+from repeval.io.containers import Columns, Content, damaged
 from repeval.io.containers.room import Room, json_cost, text_cost
 from repeval.io.formats import FORMATS
 from repeval.messages import Notice, RepevalError, refused, some

@@ -19,7 +19,9 @@ from repeval.io.containers.words import (
     FAILS,
     VERDICTS,
     Columns,
+    TwiceError,
     array,
+    decoded,
     plain,
     spelled,
     verdicts,
@@ -28,7 +30,7 @@ from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
     "Columns", "Content", "array", "attempts", "damaged", "first_attempts", "json_table",
-    "jsonl_table", "points", "with_header", "workbook_table",
+    "jsonl_table", "points", "twice", "with_header", "workbook_table",
 ]  # fmt: skip
 
 ATTEMPTS = {"attempts", "numattempts", "nattempts", "tries"}
@@ -46,8 +48,8 @@ def damaged(name: str, why: object) -> RepevalError:
 def with_header(header: Sequence[str], cells: Sequence[Any], name: str) -> Columns:
     """Return the columns of a table from its cells, row by row; no two may have one name."""
     if len(set(header)) < len(header):
-        (twice, _), = Counter(header).most_common(1)
-        raise refused("duplicate-column", f"{name}: two columns are called {twice!r}.")
+        again = next(column for column, n in Counter(header).items() if n > 1)
+        raise refused("duplicate-column", f"{name}: two columns are called {again!r}.")
     return dict(zip(header, array(cells).reshape(-1, len(header)).T, strict=True))
 
 
@@ -118,9 +120,9 @@ def jsonl_table(text: str, name: str, room: Room) -> Content:
         if not line.strip():
             continue
         try:
-            record = _DECODER.decode(line.strip())
-        except KeyError as error:
-            raise _twice(f"{name}: row {row}", error) from None
+            record = decoded(line)
+        except TwiceError as error:
+            raise twice(f"{name}: row {row}", error.key) from None
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
@@ -134,9 +136,9 @@ def jsonl_table(text: str, name: str, room: Room) -> Content:
 def json_table(text: str, name: str, room: Room) -> Content:
     """Read one JSON value: rows in a list or by key, columns and data, or runs."""
     try:
-        value = _DECODER.decode(text.strip())
-    except KeyError as error:
-        raise _twice(name, error) from None
+        value = decoded(text)
+    except TwiceError as error:
+        raise twice(name, error.key) from None
     except RecursionError:
         raise damaged(name, "it is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -328,16 +330,6 @@ def _shape(value: Any) -> str:
     return f"a list of {len(value)}" if isinstance(value, list) else f"the value {value!r:.40}"
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise KeyError(next(key for key, n in Counter(k for k, _ in pairs).items() if n > 1))
-    return made
-
-
-def _twice(where: str, error: KeyError) -> RepevalError:
-    return refused("duplicate-column", f"{where}: an object has {error.args[0]!r} twice.")
-
-
-#: Of two values under one key the standard decoder keeps the last, in silence.
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+def twice(where: str, key: str) -> RepevalError:
+    """Return the refusal of an object that has a key twice."""
+    return refused("duplicate-column", f"{where}: an object has {key!r} twice.")

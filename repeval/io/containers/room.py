@@ -8,7 +8,7 @@ from pathlib import Path
 
 from repeval.messages import refused
 
-__all__ = ["CELL", "LARGEST", "ROW", "Room", "checked_size", "json_cost", "text_cost"]
+__all__ = ["CELL", "LARGEST", "ROW", "Room", "json_cost", "text_cost", "verify"]
 
 #: Bytes of memory for each byte of the file, and for any file.
 TIMES, ANYWAY = 40, 128 * 2**20
@@ -28,26 +28,23 @@ class Room:
     def __init__(self, n_bytes: int) -> None:
         self.left = TIMES * n_bytes + ANYWAY
 
-    def take(self, name: str, n_bytes: int) -> None:
-        """Take memory.
+    def hold(self, name: str, n_bytes: int) -> None:
+        """Refuse what there is no memory for ("member-too-large")."""
+        if n_bytes > self.left:
+            what = f"{name} would take over {self.left / 2**20:,.0f} MiB of memory"
+            raise refused("member-too-large", f"{what}, much more than its size allows.")
 
-        Raises
-        ------
-        RepevalError
-            "member-too-large" where there is not so much left.
-        """
+    def take(self, name: str, n_bytes: int) -> None:
+        """Take memory, see `hold`."""
+        self.hold(name, n_bytes)
         self.left -= n_bytes
-        if self.left < 0:
-            what = f"{name} would take {n_bytes / 2**20:,.0f} MiB of memory, much more than its size"
-            raise refused("member-too-large", f"{what} allows.")
 
     def unpacked(self, name: str, data: bytes) -> bytes:
         """Return what gzip made `data` of; no more than fits in is unpacked."""
         most = self.left // 2
         with gzip.open(io.BytesIO(data)) as file:
             found = file.read(most + 1)
-        if len(found) > most:
-            self.take(name, 2 * len(found))
+        self.hold(name, 2 * len(found))
         return found
 
 
@@ -64,8 +61,8 @@ def json_cost(data: bytes) -> int:
     return 2 * len(data) + CELL * cells + 2 * CELL * lists + ROW * rows
 
 
-def checked_size(path: Path) -> int:
-    """Return how much a .gz file unpacks to, by unpacking it: its sums are held against it.
+def verify(path: Path, room: Room) -> None:
+    """Unpack a .gz file, a little after the other, for its sums.
 
     Raises
     ------
@@ -74,12 +71,9 @@ def checked_size(path: Path) -> int:
     OSError, EOFError, zlib.error
         For a damaged file.
     """
-    most, size = max(LARGEST, 100 * path.stat().st_size), 0
+    size = 0
     with gzip.open(path) as file:
         while chunk := file.read(CHUNK):
             size += len(chunk)
-            if size > most:
-                what = f"{path.name} unpacks to over {most:,} bytes"
-                raise refused("member-too-large", f"{what}.")
-    return size
+            room.hold(path.name, size)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from repeval.io.containers.words import decoded
 from repeval.messages import RepevalError, some
 
 __all__ = ["Log", "Record", "choose", "digest", "parse", "parse_file", "partial", "totals"]
@@ -143,8 +143,8 @@ def totals(
 
 
 def parse(data: bytes) -> Any:
-    """Read JSON; a byte order mark and NaN are taken as harnesses write them."""
-    return json.loads(data.decode("utf-8-sig"))
+    """Read JSON, see `decoded`; a byte order mark and NaN are taken as harnesses write them."""
+    return decoded(data.decode("utf-8-sig"))
 
 
 def parse_file(path: Path) -> Any:
