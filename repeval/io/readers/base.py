@@ -6,13 +6,12 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from repeval.io.containers.words import decoded
 from repeval.messages import RepevalError, some
 
-__all__ = ["Log", "Record", "choose", "digest", "parse", "parse_file", "partial", "totals"]
+__all__ = ["Log", "Record", "choose", "digest", "parse", "parse_file", "partial"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,36 +109,6 @@ def partial(records: Iterable[Record]) -> tuple[tuple[str, str], ...]:
     between = sum(0 < (record.value or 0) < 1 for record in records)
     text = f"Rewards between 0 and 1: {between}. The harness calls only 1 a success: --pass-at 1."
     return (("partial-rewards", text),) if between else ()
-
-
-def totals(
-    path: Path, what: str, stated: Any, records: Iterable[Record]
-) -> tuple[tuple[str, str], ...]:
-    """Return the note on a mean that a log states and that its records do not give.
-
-    It may count runs without an outcome as failed or leave them out, and weigh problems or runs
-    alike. Half a point is what a total rounded to two digits may be off.
-    """
-    if isinstance(stated, bool) or not isinstance(stated, int | float) or stated != stated:
-        return ()
-    records = list(records)
-    judged = [record for record in records if record.value is not None]
-    if not judged:
-        return ()
-    found = []
-    for rows in (judged, records):
-        problems: dict[Any, list[float]] = {}
-        for record in rows:
-            problems.setdefault(record.problem, []).append(record.value or 0.0)
-        found.append(fmean(map(fmean, problems.values())))
-        found.append(fmean(record.value or 0.0 for record in rows))
-    if any(abs(stated - mean) <= 0.005 + 1e-9 for mean in found):
-        return ()
-    text = (
-        f"{path.name} itself says {what} {100 * stated:.1f} %, but its single runs give "
-        f"{100 * found[0]:.1f} %, which is used."
-    )
-    return (("totals-differ", text),)
 
 
 def parse(data: bytes) -> Any:

@@ -21,7 +21,8 @@ from repeval.io.containers.room import LARGEST, Room, json_cost
 from repeval.io.containers.words import Columns
 from repeval.io.files import read as read_table
 from repeval.io.parse import number
-from repeval.io.readers.base import Log, Record, choose, digest, parse, totals
+from repeval.io.readers.base import Log, Record, choose, digest, parse
+from repeval.io.readers.totals import counted, totals
 from repeval.messages import refused
 
 NAME, TITLE = "inspect", "Inspect log"
@@ -165,10 +166,12 @@ def _totals(
             what = next((key for key in MEANS if key in metrics), "")
             stated = (metrics.get(what) or {}).get("value")
             notes += totals(path, what, stated, records)
-    done, read = results.get("completed_samples") or 0, len(records)
-    if done > read:
-        text = f"{path.name} itself says that {done:,} samples were completed, and holds {read:,}."
-        notes.append(("totals-differ", text))
+    # Samples that broke off are in the log, too, and not completed.
+    whole = header.get("status") == "success"
+    for what in ("total", "completed") if whole else ("completed",):
+        if (results.get(f"{what}_samples") or 0) > len(records):
+            notes += counted(path, f"{what} samples", results[f"{what}_samples"], len(records))
+            break
     return tuple(notes)
 
 
