@@ -31,6 +31,8 @@ SEPARATORS = ",;\t"
 
 #: What content takes that was packed.
 COSTS = {"csv": text_cost, "json": json_cost, "jsonl": json_cost}
+#: Of each column it is asked what it stands for.
+MOST_COLUMNS = 20_000
 #: Longer lines are read as one text or not at all.
 LONGEST = 2**21
 #: How JSON that holds rows may begin, before all of it is read.
@@ -106,6 +108,9 @@ def read(
     columns, rows, notices = _content(data, kind, name, room)
     if not len(rows):
         raise refused("empty-file", f"{name} has no rows.")
+    if len(columns) > MOST_COLUMNS:
+        what = f"{name} has {len(columns):,} columns, of which no more than {MOST_COLUMNS:,} are read"
+        raise RepevalError("doubtful-layout", f"{what}. Give a row for each run instead.")
     return Table(name, model, columns, np.array(rows), sha256, tuple(notices))
 
 
@@ -138,11 +143,11 @@ def _content(data: bytes, kind: str, name: str, room: Room) -> Content:
 def _csv(text: str, name: str, _: Room) -> Content:
     start = re.search(r"[^\r\n]*\S[^\r\n]*", text)
     first = [start[0] if start else ""]
-    sep = max(SEPARATORS, key=lambda d: len(next(csv.reader(first, delimiter=d))))
     # One flat list: the garbage collector would walk a list for each row again and again.
     fields, sizes, rows, end = [], [], [], 0
     limit = csv.field_size_limit(len(text) + 1)
     try:
+        sep = max(SEPARATORS, key=lambda d: len(next(csv.reader(first, delimiter=d))))
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep, strict=True)
         for record in reader:
             # A table of one column has no separators; its blank records are no rows either.

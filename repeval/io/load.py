@@ -208,7 +208,7 @@ def _large_files(
     try:
         with parts.opened(files, policy.format) as found:
             return _reduced(large, found, files, policy, name, notices)
-    except RepevalError:
+    except (RepevalError, MemoryError):
         raise
     except GIVE_UP as error:
         if is_hopeless(files, policy.format):
@@ -229,7 +229,7 @@ def _large_frame(
     _refuse_for_frames(policy)
     try:
         return _reduced(large, [part], [], policy, name, notices)
-    except RepevalError:
+    except (RepevalError, MemoryError):
         raise
     except GIVE_UP:
         return None

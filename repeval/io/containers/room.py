@@ -8,7 +8,8 @@ from pathlib import Path
 
 from repeval.messages import refused
 
-__all__ = ["CELL", "LARGEST", "ROW", "Room", "json_cost", "text_cost", "verify"]
+__all__ = ["ANYWAY", "CELL", "LARGEST", "ROW", "TIMES", "Room",
+           "json_cost", "text_cost", "verify"]
 
 #: Bytes of memory for each byte of the file, and for any file.
 TIMES, ANYWAY = 40, 128 * 2**20

@@ -16,8 +16,8 @@ __all__ = ["BITS", "Codes", "Reduced", "distinct", "lookup", "reduced", "togethe
 #: Runs a row of the reduction stands for: sums of so many powers of two are exact everywhere.
 BITS = 32
 COUNTS = ("chunk", "mask", "n", "first", "last")
-#: Bytes that are taken for a row of it, with its names.
-GROUP = 200
+#: Bytes that are taken for a row of it, with its names, and by the engine.
+GROUP, ENGINE = 270, 2**26
 #: Rows that are fetched at once.
 BATCH = 2**18
 
@@ -146,7 +146,7 @@ def _fetched(
     size = 0
     for batch in _batches(frame, part.engine):
         size += len(batch)
-        part.room.hold(part.name, GROUP * size)
+        part.room.hold(part.name, ENGINE + GROUP * size)
         for name, pieces in found.items():
             column = batch[name]
             if name == outcome and column.dtype == nw.Float64():

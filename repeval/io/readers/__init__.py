@@ -29,6 +29,7 @@ from typing import NamedTuple, NoReturn
 
 from repeval.io.files import kind_of, lacks_rows, split_name
 from repeval.io.formats import FORMATS, READERS
+from repeval.io.parse import SURROGATE
 from repeval.messages import RepevalError, refused, some
 
 __all__ = ["READERS", "Found", "find", "reader"]
@@ -65,6 +66,9 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
     for given in _given(paths):
         path, model = split_name(given)
         roots.append(path.resolve().name or str(path))
+        if not (path.is_dir() or path.is_file()):
+            what = f"{given} is a pipe or a device. Write what comes out of it to a file first."
+            raise RepevalError("unreadable-file", what)
         if path.is_dir():
             inside = list(_walk(path, readers))
             logs = [(known, p) for known, p in inside if known]
@@ -87,6 +91,10 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
                 raise RepevalError("unknown-format", f"{why} {_known()}")
             found.append((known, path, model))
     found = [(known, _samples(known, path), model) for known, path, model in found]
+    for text in (*roots, *(str(path) for _, path, _ in found)):
+        if SURROGATE.search(text):
+            what = f"{SURROGATE.sub('?', text)}: the name is not UTF-8 text. Rename it first."
+            raise RepevalError("unreadable-file", what)
     kinds = {known: path for known, path, _ in found}
     if len(kinds) > 1:
         what = [f"{p.name} ({known.TITLE if known else 'table'})" for known, p in kinds.items()]

@@ -47,7 +47,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
     metric, _, chosen = name.rpartition("/")
     named = NAMED.fullmatch(path.name)
     task, time = named.groups() if named else ("", "")
-    beside = next(path.parent.glob(f"*_{time}.json"), None) if named else None
+    beside = next(filter(Path.is_file, path.parent.glob(f"*_{time}.json")), None) if named else None
     about = parse(beside.read_bytes()) if beside else {}
     model, notes = about.get("model_name") or "", []
     if named and not model:
