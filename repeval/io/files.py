@@ -109,7 +109,7 @@ def read(
     if not len(rows):
         raise refused("empty-file", f"{name} has no rows.")
     if len(columns) > MOST_COLUMNS:
-        what = f"{name} has {len(columns):,} columns, of which no more than {MOST_COLUMNS:,} are read"
+        what = f"{name} has {len(columns):,} columns: {MOST_COLUMNS:,} are read at most"
         raise RepevalError("doubtful-layout", f"{what}. Give a row for each run instead.")
     return Table(name, model, columns, np.array(rows), sha256, tuple(notices))
 

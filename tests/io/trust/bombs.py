@@ -114,9 +114,11 @@ def cells(folder: Path) -> Path:
     )
     with zipfile.ZipFile(folder / "cells.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", f'<Types xmlns="{TYPES}">{parts}</Types>')
-        archive.writestr("_rels/.rels", relations.format(link.format(OFFICE, "officeDocument", "b.xml")))
+        first = relations.format(link.format(OFFICE, "officeDocument", "b.xml"))
+        archive.writestr("_rels/.rels", first)
         archive.writestr("b.xml", main.format("workbook", SHEET, OFFICE, book))
-        archive.writestr("_rels/b.xml.rels", relations.format(link.format(OFFICE, "worksheet", "s.xml")))
+        second = relations.format(link.format(OFFICE, "worksheet", "s.xml"))
+        archive.writestr("_rels/b.xml.rels", second)
         data = f"<sheetData>{sheet}</sheetData>"
         archive.writestr("s.xml", main.format("worksheet", SHEET, OFFICE, data))
     return folder / "cells.xlsx"
@@ -155,7 +157,7 @@ BOMBS: dict[str, Callable[[Path], Path]] = {
 
 
 def taken(path: Path) -> dict[str, object]:
-    """Read a file; return its size, the peak of resident memory in bytes, seconds, what was said."""
+    """Read a file; return its size, the peak of memory in bytes, seconds, and what was said."""
     from repeval import RepevalError, load
 
     Path("/proc/self/clear_refs").write_text("5")
