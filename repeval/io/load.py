@@ -18,7 +18,7 @@ from repeval.io import frames, registry
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import COUNTED, Columns, parse_columns
 from repeval.io.containers import damaged, first_attempts
-from repeval.io.containers.room import Room
+from repeval.io.containers.room import ROW, Room
 from repeval.io.engines.size import is_hopeless, is_large
 from repeval.io.files import Table, read
 from repeval.io.formats import FORMATS, READERS
@@ -193,6 +193,12 @@ def _read(files: Sequence[tuple[Path, str | None]], format: str | None) -> list[
     return [read(path, model, format, room) for path, model in files]
 
 
+def _refuse_many(tables: Sequence[Table], paths: Sequence[Path]) -> None:
+    """Refuse runs that a file holds in two bytes each: in memory they take hundreds."""
+    n_rows, size = sum(len(t.rows) for t in tables), sum(path.stat().st_size for path in paths)
+    Room(size).hold(f"{tables[0].name} ({n_rows:,} runs)", ROW * n_rows)
+
+
 def _large_files(
     files: Sequence[tuple[Path, str | None]], policy: Policy, name: str | None,
     notices: list[Notice], packed: bool = False,
@@ -287,6 +293,8 @@ def _held(
     reads = [Read(table, mapping) for table in tables]
     if not found.reader:
         reads = _arranged(tables, [path for path, _ in found.files], policy, notices)
+        if found.files:
+            _refuse_many([read.table for read in reads], [path for path, _ in found.files])
     if any(read.counts for read in reads):
         if policy.pass_at is not None or policy.missing not in (None, "keep"):
             what = "A table of counts is read as it is: no --pass-at, no --missing."

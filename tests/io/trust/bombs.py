@@ -63,6 +63,15 @@ def crossed(folder: Path) -> Path:
     return path
 
 
+def wide(folder: Path) -> Path:
+    """Two million runs, a column for each of two thousand."""
+    path = folder / "wide.csv"
+    names = ",".join(f"run_{i}" for i in range(2000))
+    rows = "".join(f"m,p{i}" + ",1,0" * 1000 + "\n" for i in range(1000))
+    path.write_text(f"model,problem,{names}\n{rows}")
+    return path
+
+
 def headers(folder: Path) -> Path:
     """A header of a hundred thousand columns."""
     path = folder / "headers.csv"
@@ -151,7 +160,7 @@ def archived(path: Path, members: dict[str, bytes]) -> Path:
 
 BOMBS: dict[str, Callable[[Path], Path]] = {
     bomb.__name__: bomb
-    for bomb in (separators, rows, objects, lines, sparse, crossed, headers, texts, ids, lists,
+    for bomb in (separators, rows, objects, lines, sparse, crossed, wide, headers, texts, ids, lists,
                  cells, summaries, samples)
 }  # fmt: skip
 
@@ -161,7 +170,8 @@ def taken(path: Path) -> dict[str, object]:
     from repeval import RepevalError, load
 
     Path("/proc/self/clear_refs").write_text("5")
-    start = time.perf_counter()
+    # Of the process alone: what others do on the machine does not count.
+    start = time.process_time()
     try:
         load(path)
         said = "read"
@@ -169,7 +179,7 @@ def taken(path: Path) -> dict[str, object]:
         said = error.code
     except BaseException as error:  # whatever it is, the test shows it
         said = repr(error)[:200]
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     (peak,) = (x for x in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in x)
     about = {"name": path.name, "size": path.stat().st_size, "peak": int(peak.split()[1]) * 1024}
     return {**about, "seconds": seconds, "said": said}
