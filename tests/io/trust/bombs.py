@@ -160,8 +160,8 @@ def archived(path: Path, members: dict[str, bytes]) -> Path:
 
 BOMBS: dict[str, Callable[[Path], Path]] = {
     bomb.__name__: bomb
-    for bomb in (separators, rows, objects, lines, sparse, crossed, wide, headers, texts, ids, lists,
-                 cells, summaries, samples)
+    for bomb in (separators, rows, objects, lines, sparse, crossed, wide, headers, texts, ids,
+                 lists, cells, summaries, samples)
 }  # fmt: skip
 
 
