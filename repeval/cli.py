@@ -31,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except RepevalError as error:
         print(f"repeval: {printable(error)} [{error.code}]", file=sys.stderr)
+    except MemoryError:
+        print("repeval: this needs more memory than there is", file=sys.stderr)
     except BrokenPipeError:
         # The reader of a pipe left; that is no failure of ours, and changes no verdict.
         _discard_output()

@@ -17,7 +17,8 @@ from typing import IO
 import numpy as np
 
 from repeval.io import containers
-from repeval.io.containers import LARGEST, Columns, Content, array, damaged
+from repeval.io.containers import Columns, Content, damaged
+from repeval.io.containers.room import Room, json_cost, text_cost
 from repeval.io.formats import FORMATS
 from repeval.messages import Notice, RepevalError, refused, some
 
@@ -28,6 +29,12 @@ __all__ = [
 
 SEPARATORS = ",;\t"
 
+#: What content takes that was packed.
+COSTS = {"csv": text_cost, "json": json_cost, "jsonl": json_cost}
+#: Of each column it is asked what it stands for.
+MOST_COLUMNS = 20_000
+#: Longer lines are read as one text or not at all.
+LONGEST = 2**21
 #: How JSON that holds rows may begin, before all of it is read.
 ROWS = re.compile(rb'[\xef\xbb\xbf\s]*(\[\s*\{|\{\s*"columns"\s*:\s*\[)')
 #: Bytes of Western European text in Latin-1: letters with accents and common signs.
@@ -79,25 +86,31 @@ def kind_of(path: Path) -> str | None:
     return FORMATS.get(Path(path.name.lower().removesuffix(".gz")).suffix[1:])
 
 
-def read(path: Path, model: str | None = None, format: str | None = None) -> Table:
-    """Read one file, by its extension or as `format` (one of `FORMATS`)."""
+def read(
+    path: Path, model: str | None = None, format: str | None = None, room: Room | None = None
+) -> Table:
+    """Read one file, by its extension or as `format` (one of `FORMATS`).
+
+    `room` is what there is for it and for others that are held with it.
+    """
     name, kind = path.name, FORMATS[format] if format else kind_of(path)
     try:
         data = path.read_bytes()
-        sha256 = hashlib.sha256(data).hexdigest()
+        sha256, room = hashlib.sha256(data).hexdigest(), room or Room(len(data))
         if name.lower().endswith(".gz"):
-            with gzip.open(io.BytesIO(data)) as unpacked:
-                most = max(LARGEST, 100 * len(data))
-                data = unpacked.read(most + 1)
-            if len(data) > most:
-                raise refused("member-too-large", f"{name} unpacks to over {most:,} bytes.")
+            data = room.unpacked(name, data)
+            if kind in COSTS:
+                room.take(name, COSTS[kind](data))
     except (OSError, EOFError, zlib.error) as error:
         raise damaged(name, getattr(error, "strerror", None) or error) from None
     if not data.strip():
         raise refused("empty-file", f"{name} is empty.")
-    columns, rows, notices = _content(data, kind, name)
+    columns, rows, notices = _content(data, kind, name, room)
     if not len(rows):
         raise refused("empty-file", f"{name} has no rows.")
+    if len(columns) > MOST_COLUMNS:
+        what = f"{name} has {len(columns):,} columns: {MOST_COLUMNS:,} are read at most"
+        raise RepevalError("doubtful-layout", f"{what}. Give a row for each run instead.")
     return Table(name, model, columns, np.array(rows), sha256, tuple(notices))
 
 
@@ -116,25 +129,25 @@ def lacks_rows(path: Path) -> str:
     return ""
 
 
-def _content(data: bytes, kind: str, name: str) -> Content:
+def _content(data: bytes, kind: str, name: str, room: Room) -> Content:
     if kind == "parquet":
-        return _parquet(data, name)
+        return _parquet(data, name, room)
     if kind == "xlsx":
-        return containers.workbook_table(data, name)
+        return containers.workbook_table(data, name, room)
     text, notices = _decode(data, name)
     take = {"csv": _csv, "json": containers.json_table, "jsonl": containers.jsonl_table}[kind]
-    columns, rows, more = take(text, name)
+    columns, rows, more = take(text, name, room)
     return columns, rows, notices + more
 
 
-def _csv(text: str, name: str) -> Content:
+def _csv(text: str, name: str, _: Room) -> Content:
     start = re.search(r"[^\r\n]*\S[^\r\n]*", text)
     first = [start[0] if start else ""]
-    sep = max(SEPARATORS, key=lambda d: len(next(csv.reader(first, delimiter=d))))
     # One flat list: the garbage collector would walk a list for each row again and again.
     fields, sizes, rows, end = [], [], [], 0
     limit = csv.field_size_limit(len(text) + 1)
     try:
+        sep = max(SEPARATORS, key=lambda d: len(next(csv.reader(first, delimiter=d))))
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep, strict=True)
         for record in reader:
             # A table of one column has no separators; its blank records are no rows either.
@@ -160,18 +173,20 @@ def _csv(text: str, name: str) -> Content:
     return columns, rows[1:], containers.points(columns, name) if sep in ";\t" else []
 
 
-def _parquet(data: bytes, name: str) -> Content:
+def _parquet(data: bytes, name: str, room: Room) -> Content:
     try:
         import pyarrow as pa
-        import pyarrow.parquet as pq
     except ImportError:
         raise refused("needs-pyarrow", f"{name}: reading Parquet needs pyarrow.") from None
+    from repeval.io.containers.parquet import parquet_columns
+
     try:
-        table = pq.read_table(pa.BufferReader(data))
-        columns = {c: array(values) for c, values in table.to_pydict().items()}
+        columns, n_rows = parquet_columns(data, name, room)
+    except RepevalError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise damaged(name, str(error).split("\n")[0]) from None
-    return columns, range(1, table.num_rows + 1), []
+    return columns, range(1, n_rows + 1), []
 
 
 def _decode(data: bytes, name: str) -> tuple[str, list[Notice]]:
@@ -199,7 +214,7 @@ def csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield how many lines came before a record of a file, and the record; no blank ones."""
     separator = csv_separator(path)
     with _opened(path) as file:
-        reader, end = csv.reader(file, delimiter=separator), 0
+        reader, end = csv.reader(_lines(file), delimiter=separator), 0
         for record in reader:
             if len(record) > 1 or "".join(record).strip():
                 yield end, record
@@ -209,8 +224,15 @@ def csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:
 def csv_separator(path: Path) -> str:
     """Return what separates the fields of a file's first line that is not blank."""
     with _opened(path) as file:
-        line = next((line for line in file if line.strip()), "")
+        line = next((line for line in _lines(file) if line.strip()), "")
     return max(SEPARATORS, key=lambda mark: len(next(csv.reader([line], delimiter=mark))))
+
+
+def _lines(file: IO[str]) -> Iterator[str]:
+    while line := file.readline(LONGEST):
+        if len(line) == LONGEST:
+            raise ValueError("a line without end")
+        yield line
 
 
 def _opened(path: Path) -> IO[str]:

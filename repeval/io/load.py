@@ -7,6 +7,7 @@ import math
 import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from repeval.io import frames, registry
 from repeval.io.checks import TASK_COLUMNS
 from repeval.io.columns import COUNTED, Columns, parse_columns
 from repeval.io.containers import damaged, first_attempts
+from repeval.io.containers.room import ROW, Room
 from repeval.io.engines.size import is_hopeless, is_large
 from repeval.io.files import Table, read
 from repeval.io.formats import FORMATS, READERS
@@ -174,23 +176,45 @@ def load(
             notices.append(Notice("files-skipped", f"Left aside as no tables: {aside}."))
         if not rows_needed and (large := _large_files(found.files, policy, name, notices)):
             return large
-        tables = [frame] if frame else [read(path, model, format) for path, model in found.files]
+        try:
+            tables = [frame] if frame else _read(found.files, format)
+        except RepevalError as error:
+            if error.code != "member-too-large" or rows_needed:
+                raise
+            large = _large_files(found.files, policy, name, notices, packed=True)
+            if large is None:
+                raise
+            return large
     return _held(tables, found, policy, name, notices, registered)
+
+
+def _read(files: Sequence[tuple[Path, str | None]], format: str | None) -> list[Table]:
+    room = Room(sum(path.stat().st_size for path, _ in files))
+    return [read(path, model, format, room) for path, model in files]
+
+
+def _refuse_many(tables: Sequence[Table], paths: Sequence[Path]) -> None:
+    """Refuse runs that a file holds in two bytes each: in memory they take hundreds."""
+    n_rows, size = sum(len(t.rows) for t in tables), sum(path.stat().st_size for path in paths)
+    Room(size).hold(f"{tables[0].name} ({n_rows:,} runs)", ROW * n_rows)
 
 
 def _large_files(
     files: Sequence[tuple[Path, str | None]], policy: Policy, name: str | None,
-    notices: list[Notice],
+    notices: list[Notice], packed: bool = False,
 ) -> Outcomes | None:  # fmt: skip
-    """Read files that are too large to hold; None for others, and for unusual layouts."""
-    if not is_large(files, policy.format):
+    """Read files that are too large to hold; None for others, and for unusual layouts.
+
+    `packed` ones are small and hold much.
+    """
+    if not (packed and find_spec("duckdb")) and not is_large(files, policy.format):
         return None
     from repeval.io.engines import large, parts
 
     try:
         with parts.opened(files, policy.format) as found:
             return _reduced(large, found, files, policy, name, notices)
-    except RepevalError:
+    except (RepevalError, MemoryError):
         raise
     except GIVE_UP as error:
         if is_hopeless(files, policy.format):
@@ -211,7 +235,7 @@ def _large_frame(
     _refuse_for_frames(policy)
     try:
         return _reduced(large, [part], [], policy, name, notices)
-    except RepevalError:
+    except (RepevalError, MemoryError):
         raise
     except GIVE_UP:
         return None
@@ -269,6 +293,8 @@ def _held(
     reads = [Read(table, mapping) for table in tables]
     if not found.reader:
         reads = _arranged(tables, [path for path, _ in found.files], policy, notices)
+        if found.files:
+            _refuse_many([read.table for read in reads], [path for path, _ in found.files])
     if any(read.counts for read in reads):
         if policy.pass_at is not None or policy.missing not in (None, "keep"):
             what = "A table of counts is read as it is: no --pass-at, no --missing."

@@ -10,6 +10,10 @@ from repeval.messages import answering, reading
 __all__ = ["KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "printable", "refused", "some"]
 
 
+#: Characters of a message: a screen of 80 columns and 20 lines.
+LONGEST = 1600
+
+
 @dataclass(frozen=True)
 class Message:
     """What a code stands for: its kind is one of `KINDS`, meaning and way out are sentences."""
@@ -27,6 +31,9 @@ class Notice:
 
     code: str
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", clipped(self.text))
 
     @property
     def kind(self) -> str:
@@ -48,9 +55,14 @@ class RepevalError(ValueError):
     """
 
     def __init__(self, code: str, text: str) -> None:
-        super().__init__(text)
         self.code = code
-        self.text = text
+        self.text = clipped(text)
+        super().__init__(self.text)
+
+
+def clipped(text: str) -> str:
+    """Leave out the middle of what fills more than a screen: names in data may be of any length."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 500]} [...] {text[-490:]}"
 
 
 def refused(code: str, what: str) -> RepevalError:

@@ -29,8 +29,9 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
     ("unreadable-frame", "refused",
      "A frame cannot be computed, or its columns do not make a table.",
      "Compute it outside repeval first; columns need a value, or a null, for each row."),
-    ("member-too-large", "refused", "A file, or one inside an archive, unpacks to far too much.",
-     "No data need that much: the file is damaged or hostile."),
+    ("member-too-large", "refused", "A packed file holds far more than its size tells.",
+     "If you trust it, unpack it, or save it as CSV with a row for each run: what a file may take "
+     "grows with its size."),
     ("needs-openpyxl", "refused", "Workbooks are read with openpyxl, which is not installed.",
      "Install it: pip install 'repeval[logs]', or save the sheet as CSV."),
     ("several-sheets", "refused", "Several sheets of the workbook hold something.",

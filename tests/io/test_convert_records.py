@@ -189,3 +189,14 @@ def test_the_packages_own_validator_finds_nothing(table, tmp_path):
     target = written(table, tmp_path / "out")
     command = [sys.executable, "-m", "every_eval_ever", "validate", f"{target}/data/*/*/*/*.json*"]
     assert subprocess.run(command, capture_output=True).returncode == 0
+
+
+def test_names_of_any_length_are_written_and_read_back(tidy, tmp_path):
+    """File systems end names at 255 bytes: two names may differ only beyond that."""
+    long = "\u00e9" * 300
+    rows = [{**row, "model": f"{long}{row['model']}"} for row in BASE]
+    target = written(tidy(rows), tmp_path / "out")
+    assert load(target).models == (f"{long}a", f"{long}b")
+    folders = {path.parent.name for path in target.rglob("*.json")}
+    assert len(folders) == 2
+    assert all(len(name.encode()) <= 200 for name in folders)

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from repeval import load
-from repeval.io import files
+from repeval.io.containers import room
 from repeval.messages import RepevalError
 from tests.io.tiny import BASE, GOOD, HEAD
 
@@ -177,8 +177,8 @@ def test_options_are_checked(tidy):
 def test_a_small_file_that_unpacks_to_endless_blanks_is_no_reason_to_fill_the_memory(
     write, monkeypatch
 ):
-    monkeypatch.setattr(files, "LARGEST", 2**16)
+    monkeypatch.setattr(room, "ANYWAY", 2**16)
     error = refusal(write("bomb.csv.gz", GOOD.rstrip("\n") + " " * 2**22))
     assert error.code == "member-too-large"
-    assert "bomb.csv.gz unpacks to over" in error.text
+    assert "bomb.csv.gz would take over" in error.text
     assert len(load(write("fine.csv.gz", GOOD)).frame) > 1

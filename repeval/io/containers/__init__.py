@@ -14,11 +14,14 @@ import numpy as np
 
 from repeval.io.columns import SPELLINGS
 from repeval.io.containers.nested import inside, keyed, refuse_lists
+from repeval.io.containers.room import CELL, ROW, Room
 from repeval.io.containers.words import (
     FAILS,
     VERDICTS,
     Columns,
+    TwiceError,
     array,
+    decoded,
     plain,
     spelled,
     verdicts,
@@ -26,12 +29,10 @@ from repeval.io.containers.words import (
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
-    "LARGEST", "Columns", "Content", "array", "attempts", "damaged", "first_attempts", "json_table",
-    "jsonl_table", "points", "with_header", "workbook_table",
+    "Columns", "Content", "array", "attempts", "damaged", "first_attempts", "json_table",
+    "jsonl_table", "points", "twice", "with_header", "workbook_table",
 ]  # fmt: skip
 
-#: What a file may unpack to, or a hundred times its size: a small one can hold endless zeros.
-LARGEST = 2**28
 ATTEMPTS = {"attempts", "numattempts", "nattempts", "tries"}
 COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)?\s*%?\s*")
 
@@ -46,9 +47,9 @@ def damaged(name: str, why: object) -> RepevalError:
 
 def with_header(header: Sequence[str], cells: Sequence[Any], name: str) -> Columns:
     """Return the columns of a table from its cells, row by row; no two may have one name."""
-    twice = [c for i, c in enumerate(header) if c in header[:i]]
-    if twice:
-        raise refused("duplicate-column", f"{name}: two columns are called {twice[0]!r}.")
+    if len(set(header)) < len(header):
+        again = next(column for column, n in Counter(header).items() if n > 1)
+        raise refused("duplicate-column", f"{name}: two columns are called {again!r}.")
     return dict(zip(header, array(cells).reshape(-1, len(header)).T, strict=True))
 
 
@@ -111,7 +112,7 @@ def attempts(columns: Iterable[str]) -> list[str]:
     return [c for c in columns if plain(c) in ATTEMPTS]
 
 
-def jsonl_table(text: str, name: str) -> Content:
+def jsonl_table(text: str, name: str, room: Room) -> Content:
     """Read JSON Lines: a row on each line, or a run as an object {problem: outcome}."""
     records, rows = [], []
     # Not splitlines(): JSON text may hold line separators other than \n.
@@ -119,9 +120,9 @@ def jsonl_table(text: str, name: str) -> Content:
         if not line.strip():
             continue
         try:
-            record = _DECODER.decode(line.strip())
-        except KeyError as error:
-            raise _twice(f"{name}: row {row}", error) from None
+            record = decoded(line)
+        except TwiceError as error:
+            raise twice(f"{name}: row {row}", error.key) from None
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
@@ -129,25 +130,25 @@ def jsonl_table(text: str, name: str) -> Content:
             raise refused("bad-json-line", f"{name}: row {row} is not a JSON object ({shown!r}).")
         records.append(record)
         rows.append(row)
-    return _records(records, rows, name)
+    return _records(records, rows, name, room)
 
 
-def json_table(text: str, name: str) -> Content:
+def json_table(text: str, name: str, room: Room) -> Content:
     """Read one JSON value: rows in a list or by key, columns and data, or runs."""
     try:
-        value = _DECODER.decode(text.strip())
-    except KeyError as error:
-        raise _twice(name, error) from None
+        value = decoded(text)
+    except TwiceError as error:
+        raise twice(name, error.key) from None
     except RecursionError:
         raise damaged(name, "it is nested too deeply") from None
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and text.lstrip().startswith("{"):
-            return jsonl_table(text, name)
+            return jsonl_table(text, name, room)
         raise damaged(name, f"row {error.lineno} is no JSON ({error.msg})") from None
     except ValueError as error:
         raise damaged(name, error) from None
     if _all_are(dict, value):
-        return _records(value, range(1, len(value) + 1), name)
+        return _records(value, range(1, len(value) + 1), name, room)
     if isinstance(value, dict):
         header, rows = value.get("columns"), value.get("data")
         if header and _all_are(str, header) and _all_are(list, rows):
@@ -157,32 +158,29 @@ def json_table(text: str, name: str) -> Content:
             cells = [cell for row in rows for cell in row]
             return with_header(header, cells, name), range(1, len(rows) + 1), []
         if _runs([value]) is not None:
-            return _records([value], [1], name)
+            return _records([value], [1], name, room)
         if found := keyed(value):
             where = [f"{i} ({key})" for i, key in enumerate(found, 1)]
-            return _records(list(found.values()), where, name)
+            return _records(list(found.values()), where, name, room)
         if found := inside(value):
             key, rows = found
-            columns, where, notices = _records(rows, range(1, len(rows) + 1), name)
+            columns, where, notices = _records(rows, range(1, len(rows) + 1), name, room)
             text = f"{name}: rows are those under {key}."
             return columns, where, [Notice("nested-read", text), *notices]
     raise refused("no-rows", f"{name} holds {_shape(value)}, and no rows.")
 
 
-def workbook_table(data: bytes, name: str) -> Content:
+def workbook_table(data: bytes, name: str, room: Room) -> Content:
     """Read the one sheet of an .xlsx workbook that is not empty; of formulas, their values."""
     try:
         import openpyxl
     except ImportError:
         raise refused("needs-openpyxl", f"{name}: reading .xlsx needs openpyxl.") from None
-    most = max(LARGEST, 100 * len(data))
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        if size > most:
-            raise refused("member-too-large", f"{name} unpacks to over {most:,} bytes.")
+            room.take(name, sum(member.file_size for member in archive.infolist()))
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheets = {sheet.title: _cells(sheet) for sheet in book.worksheets}
+        sheets = {sheet.title: _cells(sheet, name, room) for sheet in book.worksheets}
     except RepevalError:
         raise
     # The parts of a damaged workbook raise whatever their parsers do.
@@ -196,11 +194,12 @@ def workbook_table(data: bytes, name: str) -> Content:
     (((_, header), *rows),) = full.values()
     width = max(len(cells) for _, cells in ((0, header), *rows))
     names = ["" if c is None else str(c).strip() for c in header] + [""] * (width - len(header))
+    room.take(name, CELL * (width * len(rows) - sum(len(cells) for _, cells in rows)))
     flat = [cell for _, cells in rows for cell in (*cells, *[None] * (width - len(cells)))]
     return with_header(names, flat, name), [row for row, _ in rows], []
 
 
-def _cells(sheet: Any) -> list[tuple[int, tuple]]:
+def _cells(sheet: Any, name: str, room: Room) -> list[tuple[int, tuple]]:
     """Return the rows of a sheet that hold anything, with their numbers, without empty ends."""
     # The extent that a file states may be wrong.
     sheet.reset_dimensions()
@@ -208,24 +207,28 @@ def _cells(sheet: Any) -> list[tuple[int, tuple]]:
     for row, cells in enumerate(sheet.iter_rows(values_only=True), 1):
         end = max((i for i, cell in enumerate(cells, 1) if cell not in (None, "")), default=0)
         if end:
+            room.take(name, ROW + CELL * end)
             found.append((row, cells[:end]))
     return found
 
 
-def _records(records: Sequence[dict], rows: Sequence[int], name: str) -> Content:
+def _records(
+    records: Sequence[dict], rows: Sequence[int], name: str, room: Room
+) -> Content:  # fmt: skip
     """Return objects as rows; or, where each is a run, a row for each outcome in it."""
     answers = _runs(records)
     if answers is not None:
         return _run_rows(records, answers, rows, name)
     names = dict.fromkeys(key for record in records for key in record)
+    room.take(name, CELL * len(names) * len(records))
     columns = {c: array([record.get(c) for record in records]) for c in names}
-    opened = _opened(columns)
+    opened = _opened(columns, name, room)
     if opened is not columns:
         refuse_lists(opened, name)
     return opened, rows, []
 
 
-def _opened(columns: Columns) -> Columns:
+def _opened(columns: Columns, name: str, room: Room) -> Columns:
     """Give numbers inside objects columns of their own where no column is an outcome."""
     known = [columns[column] for column in columns if plain(column) in spelled("outcome")]
     if any(not isinstance(value, dict) for values in known for value in values):
@@ -236,6 +239,7 @@ def _opened(columns: Columns) -> Columns:
         names = dict.fromkeys(key for one in inside if isinstance(one, dict) for key in one)
         whole = inside and names and all(isinstance(one, dict) for one in inside)
         if whole and all(isinstance(v, int | float) for one in inside for v in one.values()):
+            room.take(name, CELL * len(names) * len(values))
             for key in names:
                 opened[f"{column}.{key}"] = array([(value or {}).get(key) for value in values])
         else:
@@ -326,16 +330,6 @@ def _shape(value: Any) -> str:
     return f"a list of {len(value)}" if isinstance(value, list) else f"the value {value!r:.40}"
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise KeyError(next(key for key, n in Counter(k for k, _ in pairs).items() if n > 1))
-    return made
-
-
-def _twice(where: str, error: KeyError) -> RepevalError:
-    return refused("duplicate-column", f"{where}: an object has {error.args[0]!r} twice.")
-
-
-#: Of two values under one key the standard decoder keeps the last, in silence.
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+def twice(where: str, key: str) -> RepevalError:
+    """Return the refusal of an object that has a key twice."""
+    return refused("duplicate-column", f"{where}: an object has {key!r} twice.")

@@ -6,6 +6,7 @@ import ast
 import contextlib
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,12 @@ def keyed(value: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
     known = set().union(*map(spelled, SPELLINGS))
     if all(map(verdicts, value.values())) and not known & set(map(plain, inside)):
         if len(value) < len(inside):
-            value = {b: {a: row[b] for a, row in value.items() if b in row} for b in inside}
-    elif not all(field in row for row in value.values() for field in list(inside)[:1]):
+            turned: dict[str, dict[str, Any]] = {field: {} for field in inside}
+            for a, row in value.items():
+                for b, one in row.items():
+                    turned[b][a] = one
+            value = turned
+    elif not all(next(iter(inside)) in row for row in value.values()):
         return None
     own = any(plain(field) in {"problem", *SPELLINGS["problem"]} for field in inside)
     return {key: row if own else {"problem": key, **row} for key, row in value.items()}
@@ -104,10 +109,10 @@ def lists_as_runs(
     """
     found = {}
     for column, values in columns.items():
-        lists = (
-            [_listed(column, value) for value in values] if outcome in (None, column) else [None]
-        )
-        if all(lists):
+        if outcome not in (None, column) or not LISTS.fullmatch(plain(column)):
+            continue
+        lists = list(takewhile(bool, (_listed(column, value) for value in values)))
+        if len(lists) == len(values):
             found[column] = lists
     # Counts beside the lists are read as counts; a run in another column is one already.
     taken = spelled("run") | {"n", "c", "runs", "passes", "numsamples", "numcorrect"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
@@ -11,8 +13,8 @@ import numpy as np
 
 from repeval.io.columns import DOUBTFUL, SPELLINGS
 
-__all__ = ["FAILS", "NUMBERED", "VERDICTS", "Columns", "array", "is_verdict", "plain", "spelled",
-           "verdicts"]  # fmt: skip
+__all__ = ["FAILS", "NUMBERED", "VERDICTS", "Columns", "TwiceError", "array", "decoded",
+           "is_verdict", "plain", "spelled", "verdicts"]  # fmt: skip
 
 Columns = dict[str, np.ndarray]
 
@@ -23,6 +25,38 @@ FAILS = {"pass": "fail", "passed": "failed", "true": "false", "correct": "incorr
 VERDICTS = {*FAILS, *FAILS.values()}
 #: Keys that number runs or models rather than name problems.
 NUMBERED = re.compile(r"(run|trial|epoch|attempt|seed|sample|draw|rep|model)\W?_?\d+", re.I)
+
+
+class TwiceError(ValueError):
+    """An object of JSON has a key twice."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"an object has {key!r} twice")
+        self.key = key
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise TwiceError(next(key for key, n in Counter(k for k, _ in pairs).items() if n > 1))
+    return made
+
+
+#: Of two values under one key the standard decoder keeps the last, in silence.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def decoded(text: str) -> Any:
+    """Read JSON; NaN and infinity are taken as numbers.
+
+    Raises
+    ------
+    TwiceError
+        Where an object has a key twice.
+    ValueError, RecursionError
+        For what is no JSON, or is nested too deeply.
+    """
+    return _DECODER.decode(text.strip())
 
 
 def array(values: Sequence[Any]) -> np.ndarray:

@@ -33,6 +33,8 @@ VERSION = "0.3.0"
 #: What a folder of the datastore may not be called, or hold.
 UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
 UNKNOWN = "unstated"
+#: Bytes of a folder's name; file systems allow some more.
+LONGEST = 200
 
 
 def records(
@@ -200,6 +202,10 @@ def _evaluation(
 def _folder(text: str) -> str:
     """Return a name that a folder of the datastore may have."""
     name = UNSAFE.sub("_", text).strip(" .") or "_"
+    if len(name.encode()) > LONGEST:
+        # What was cut off may be all that tells two names apart.
+        start = name.encode()[: LONGEST - 13].decode(errors="ignore")
+        name = f"{start}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
     return f"{name}_" if name == "data" else name
 
 

@@ -237,10 +237,13 @@ class _Reader:
                 wanted.append(problem)
                 total += size[problem]
         texts = {whole.names.problems[p] for p in wanted}
-        tables = [
-            given.rows(given.numbered().filter(self.group_of[id(part)].has_problem(texts)))
+        found = [
+            given.numbered().filter(self.group_of[id(part)].has_problem(texts))
             for given, part in zip(self.given, self.parts, strict=True)
         ]
+        if total > MOST_ROWS:
+            found = [frame.sort("row").head(MOST_ROWS) for frame in found]
+        tables = [given.rows(frame) for given, frame in zip(self.given, found, strict=True)]
         return [table for table in tables if len(table.rows)]
 
 

@@ -6,16 +6,20 @@ import csv
 import hashlib
 import itertools
 import json
+import math
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from repeval.io.containers import array, points
+from repeval.io.containers import array, parquet, points, twice
+from repeval.io.containers import room as room_of
+from repeval.io.containers.room import Room, json_cost
 from repeval.io.engines import size
 from repeval.io.files import Table, csv_records, csv_separator, kind_of
 from repeval.io.formats import FORMATS
@@ -28,10 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Part", "frame_part", "opened"]
 
-#: What DuckDB may take of memory before it uses the disk.
-MEMORY = "500MB"
+#: What DuckDB may take of memory, in MiB, before it uses the disk.
+MEMORY = 480
 #: Engines that lazy frames are reduced in; others are computed.
 ENGINES = ("duckdb", "polars", "dask")
+#: How many columns, and kinds of objects in JSON, an engine is asked about.
+MOST_COLUMNS, MOST_LAYOUTS = 1000, 1000
 #: How many rows tell what a table is like.
 HEAD = 1000
 
@@ -51,6 +57,7 @@ class Part:
     path: Path | None = None
     sha256: str = ""
     fixed: dict[str, str] = field(default_factory=dict)
+    room: Room = field(default_factory=lambda: Room(math.inf))
 
     def at(self, column: str) -> str:
         """Return what a column is called in `frame`."""
@@ -81,6 +88,8 @@ class Part:
         if self.kind == "csv":
             return ["" if value is None else value for value in raw]
         if self.kind == "jsonl":
+            texts = [value for value in raw if value is not None]
+            self.room.hold(self.name, json_cost("".join(texts).encode()))
             return [None if value is None else json.loads(value) for value in raw]
         return list(raw)
 
@@ -166,26 +175,35 @@ def opened(files: Sequence[tuple[Path, str | None]], format: str | None) -> Iter
     """Open files in DuckDB."""
     import duckdb
 
+    size = sum(path.stat().st_size for path, _ in files)
+    room, memory = Room(size), min(MEMORY, 64 + 20 * size // 2**20)
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as engine:
         engine.execute("set enable_progress_bar = false")
-        engine.execute(f"set memory_limit = '{MEMORY}'")
+        engine.execute(f"set memory_limit = '{memory}MiB'")
         engine.execute(f"set temp_directory = '{folder}'")
-        yield [_part(engine, path, model, format) for path, model in files]
+        engine.execute(f"set threads = {1 if memory < MEMORY else os.cpu_count() or 1}")
+        yield [_part(engine, path, model, format, room) for path, model in files]
 
 
 def _part(
-    engine: duckdb.DuckDBPyConnection, path: Path, model: str | None, format: str | None
-) -> Part:
+    engine: duckdb.DuckDBPyConnection, path: Path, model: str | None, format: str | None,
+    room: Room,
+) -> Part:  # fmt: skip
     import narwhals.stable.v2 as nw
 
     if set("*?[") & set(str(path)):
         raise ValueError("a pattern of several names for DuckDB")
     kind = FORMATS[format] if format else kind_of(path)
     read = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind]
+    # DuckDB holds no checksums against what it reads.
+    if path.name.lower().endswith(".gz"):
+        room_of.verify(path, room)
+    elif kind == "parquet":
+        parquet.verify(path, room)
     columns, relation = read(engine, path)
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Part(path.name, model, kind, columns, nw.from_native(relation), path, sha256)
+    return Part(path.name, model, kind, columns, nw.from_native(relation), path, sha256, room=room)
 
 
 def _csv(engine: duckdb.DuckDBPyConnection, path: Path) -> tuple[tuple[str, ...], Any]:
@@ -220,13 +238,31 @@ def _parquet(engine: duckdb.DuckDBPyConnection, path: Path) -> tuple[tuple[str, 
 def _jsonl(engine: duckdb.DuckDBPyConnection, path: Path) -> tuple[tuple[str, ...], Any]:
     lines = f"read_ndjson_objects({_text(path)})"
     (first,) = engine.sql(f"select json from {lines} limit 1").fetchall()[0]
-    keys = engine.sql(f"select distinct unnest(json_keys(json)) from {lines}").fetchall()
-    columns = tuple(dict.fromkeys([*json.loads(first), *sorted(key for (key,) in keys)]))
+    layouts = f"select distinct json_keys(json) from {lines} limit {MOST_LAYOUTS}"
+    found = engine.sql(layouts).fetchall()
+    keys = {key for (keys,) in found for key in keys}
+    if len(found) == MOST_LAYOUTS or len(keys) > MOST_COLUMNS:
+        raise ValueError("objects of many kinds")
+    for (names,) in found:
+        if len(set(names)) < len(names):
+            _refuse_twice(engine, path, lines, names)
+    columns = tuple(dict.fromkeys([*json.loads(first), *sorted(keys)]))
     if any(name != name.strip() for name in columns):
         raise ValueError("a name with spaces")
     pointers = ["/" + name.replace("~", "~0").replace("/", "~1") for name in columns]
     found = ", ".join(f"json_extract(json, {_text(p)}) as c{i}" for i, p in enumerate(pointers))
     return columns, engine.sql(f"select {found} from {lines}")
+
+
+def _refuse_twice(
+    engine: duckdb.DuckDBPyConnection, path: Path, lines: str, keys: Sequence[str]
+) -> NoReturn:
+    """Refuse lines that have a key twice, with the first of them."""
+    rows = f"select json_keys(json) as keys, row_number() over () - 1 as row from {lines}"
+    query = f"select min(row) from ({rows}) where keys = $1"
+    ((at,),) = engine.execute(query, [list(keys)]).fetchall()
+    row = next(itertools.islice(_full_lines(path), at, None))
+    raise twice(f"{path.name}: row {row}", next(key for key in keys if keys.count(key) > 1))
 
 
 def _text(value: object) -> str:

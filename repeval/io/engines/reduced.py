@@ -16,6 +16,8 @@ __all__ = ["BITS", "Codes", "Reduced", "distinct", "lookup", "reduced", "togethe
 #: Runs a row of the reduction stands for: sums of so many powers of two are exact everywhere.
 BITS = 32
 COUNTS = ("chunk", "mask", "n", "first", "last")
+#: Bytes that are taken for a row of it, with its names, and by the engine.
+GROUP, ENGINE = 270, 2**26
 #: Rows that are fetched at once.
 BATCH = 2**18
 
@@ -141,7 +143,10 @@ def _fetched(
 ) -> Reduced:
     found: dict[str, list[Any]] = {name: [] for name in (*keys, *counts)}
     numbers: list[np.ndarray] = []
+    size = 0
     for batch in _batches(frame, part.engine):
+        size += len(batch)
+        part.room.hold(part.name, ENGINE + GROUP * size)
         for name, pieces in found.items():
             column = batch[name]
             if name == outcome and column.dtype == nw.Float64():

@@ -9,11 +9,14 @@ To add a reader:
    `sniff` goes by content and is cheap; no two readers may claim one file. `read` reports and never
    decides: a value or None, and a status. Where several scorers, metrics or filters could be meant
    it calls `base.choose`. Errors of damaged files need no care: whatever is raised becomes one
-   message that names the file. Where a log is several files, ``samples(path)`` gives the one that
-   is read in place of each. What runs cost goes into `Log.usage`, and NAME into `usage.STATING`.
+   message that names the file. What a log states of itself, means and counts, goes through
+   `totals.totals` and `totals.counted`, whose notes the log carries. Where a log is several files,
+   ``samples(path)`` gives the one that is read in place of each. What runs cost goes into
+   `Log.usage`, and NAME into `usage.STATING`.
 2. Add NAME to `READERS` in ``io/formats.py``, and the harness to ``README.md`` and, with a
    paragraph, to ``book/formats.md``.
-3. Write a generator of the format in ``tests/io/readers/``: what it wrote is read back equal.
+3. Write a generator of the format in ``tests/io/readers/``: what it wrote is read back equal. Add
+   it to ``test_own_totals.py``, where one run is changed and one is lost.
 
 Names, retries, copies, runs and questions are settled in `merge` for all formats alike.
 """
@@ -29,9 +32,13 @@ from typing import NamedTuple, NoReturn
 
 from repeval.io.files import kind_of, lacks_rows, split_name
 from repeval.io.formats import FORMATS, READERS
+from repeval.io.parse import SURROGATE
 from repeval.messages import RepevalError, refused, some
 
 __all__ = ["READERS", "Found", "find", "reader"]
+
+
+LARGE = 2**20
 
 
 class Found(NamedTuple):
@@ -65,6 +72,9 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
     for given in _given(paths):
         path, model = split_name(given)
         roots.append(path.resolve().name or str(path))
+        if not (path.is_dir() or path.is_file()):
+            what = f"{given} is a pipe or a device. Write what comes out of it to a file first."
+            raise RepevalError("unreadable-file", what)
         if path.is_dir():
             inside = list(_walk(path, readers))
             logs = [(known, p) for known, p in inside if known]
@@ -83,10 +93,16 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
             known = readers[0] if format in READERS else _recognised(path, readers)
             if not known and not _is_table(path, format):
                 raise refused("unknown-format", f"{path.name} is of no known kind. {_known()}")
-            if not known and not format and kind_of(path) == "json" and (why := lacks_rows(path)):
+            # A large file is read once: it is then refused as having no rows.
+            told = format or kind_of(path) != "json" or path.stat().st_size > LARGE
+            if not known and not told and (why := lacks_rows(path)):
                 raise RepevalError("unknown-format", f"{why} {_known()}")
             found.append((known, path, model))
     found = [(known, _samples(known, path), model) for known, path, model in found]
+    for text in (*roots, *(str(path) for _, path, _ in found)):
+        if SURROGATE.search(text):
+            what = f"{SURROGATE.sub('?', text)}: the name is not UTF-8 text. Rename it first."
+            raise RepevalError("unreadable-file", what)
     kinds = {known: path for known, path, _ in found}
     if len(kinds) > 1:
         what = [f"{p.name} ({known.TITLE if known else 'table'})" for known, p in kinds.items()]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
+from repeval.io.containers.words import decoded
 from repeval.messages import RepevalError, some
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "parse",
     "parse_file",
     "partial",
-    "totals",
 ]
 
 
@@ -154,39 +152,9 @@ def partial(records: Iterable[Record]) -> tuple[tuple[str, str], ...]:
     return (("partial-rewards", text),) if between else ()
 
 
-def totals(
-    path: Path, what: str, stated: Any, records: Iterable[Record]
-) -> tuple[tuple[str, str], ...]:
-    """Return the note on a mean that a log states and that its records do not give.
-
-    It may count runs without an outcome as failed or leave them out, and weigh problems or runs
-    alike. Half a point is what a total rounded to two digits may be off.
-    """
-    if isinstance(stated, bool) or not isinstance(stated, int | float) or stated != stated:
-        return ()
-    records = list(records)
-    judged = [record for record in records if record.value is not None]
-    if not judged:
-        return ()
-    found = []
-    for rows in (judged, records):
-        problems: dict[Any, list[float]] = {}
-        for record in rows:
-            problems.setdefault(record.problem, []).append(record.value or 0.0)
-        found.append(fmean(map(fmean, problems.values())))
-        found.append(fmean(record.value or 0.0 for record in rows))
-    if any(abs(stated - mean) <= 0.005 + 1e-9 for mean in found):
-        return ()
-    text = (
-        f"{path.name} itself says {what} {100 * stated:.1f} %, but its single runs give "
-        f"{100 * found[0]:.1f} %, which is used."
-    )
-    return (("totals-differ", text),)
-
-
 def parse(data: bytes) -> Any:
-    """Read JSON; a byte order mark and NaN are taken as harnesses write them."""
-    return json.loads(data.decode("utf-8-sig"))
+    """Read JSON, see `decoded`; a byte order mark and NaN are taken as harnesses write them."""
+    return decoded(data.decode("utf-8-sig"))
 
 
 def parse_file(path: Path) -> Any:

@@ -7,6 +7,7 @@ sample has a record for each result that it is part of, so results are this form
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import re
 from collections import Counter, defaultdict
@@ -15,7 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from repeval.io.columns import FURTHER, SPELLINGS, plain
-from repeval.io.readers.base import Log, Record, choose, parse, totals
+from repeval.io.readers.base import Log, Record, choose, parse
+from repeval.io.readers.totals import counted, totals
 from repeval.messages import RepevalError, refused
 
 NAME, TITLE = "eee", "Every Eval Ever record"
@@ -277,11 +279,19 @@ def _notes(
         stated = stated / most if isinstance(stated, int | float) else None
     if what:
         notes += totals(path, what, stated, records)
-    planned = (about.get("detailed_evaluation_results") or {}).get("total_rows")
-    if isinstance(planned, int) and planned != len(rows):
-        text = f"{path.name} has {len(rows):,} rows, and the evaluation itself says {planned:,}."
-        notes.append(("totals-differ", text))
+    detailed = about.get("detailed_evaluation_results") or {}
+    notes += counted(path, "rows", detailed.get("total_rows"), len(rows))
+    sha256 = str(detailed.get("hash_algorithm")).replace("-", "").lower() == "sha256"
+    if sha256 and detailed.get("checksum") not in (None, _sha256(path)):
+        text = f"{path.name} is not the file that the evaluation was written with: its checksum"
+        notes.append(("totals-differ", f"{text} is another."))
     return tuple(notes)
+
+
+@functools.lru_cache(8)
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _means(records: Sequence[Record]) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.readers.base import Log, Record, choose, parse
+from repeval.io.readers.totals import totals
 from repeval.messages import refused
 
 NAME, TITLE = "evalplus", "EvalPlus log"
@@ -41,9 +42,11 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
     # Each task is called HumanEval/0 or Mbpp/2.
     task, slash, _ = next(iter(samples), "").partition("/")
     model = path.stem.removesuffix("eval_results").rstrip("._") or path.resolve().parent.name
-    note = "model-from-file", "Models are called after their files, as none is named."
+    notes = [("model-from-file", "Models are called after their files, as none is named.")]
+    stated = ((results.get("pass_at_k") or {}).get(name) or {}).get("pass@1")
+    notes += totals(path, "pass@1", stated, records)
     yield Log(
-        path, model, tuple(records), task=task if slash else "", notes=(note,),
+        path, model, tuple(records), task=task if slash else "", notes=tuple(notes),
         created=results.get("date") or "", settings={"scorer": name},
     )  # fmt: skip
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from repeval.io.readers.base import Log, Record, Usage, amount, choose, parse_file, partial
+from repeval.io.readers.totals import counted
 
 NAME, TITLE = "harbor", "Harbor job"
 
@@ -41,7 +42,8 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         systems[trial.get("source") or "", agent.get("name") or "", model or ""].append(trial)
     several = len({agent for _, agent, _ in systems}) > 1
     job = path / "result.json"
-    planned = parse_file(job).get("n_total_trials") if job.is_file() else None
+    about = parse_file(job) if job.is_file() else {}
+    planned, notes = about.get("n_total_trials"), _totals(path, about, trials, reward)
     for (source, agent, model), found in systems.items():
         seen: Counter[str] = Counter()
         records = tuple(_record(trial, reward, seen) for trial in found)
@@ -53,7 +55,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
             created=found[0].get("started_at") or "",
             status="unfinished" if (planned or 0) > len(trials) else "",
             settings={"scorer": reward, **_settings(found[0])},
-            notes=partial(records),
+            notes=(*partial(records), *notes),
             usage=Usage.of(map(_used, found)),
         )
 
@@ -61,6 +63,20 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
 def _used(trial: Mapping[str, Any]) -> tuple[float | None, float | None]:
     tokens = [amount(trial, "agent_result", f"n_{way}_tokens") for way in ("input", "output")]
     return amount(trial, "agent_result", "cost_usd"), None if None in tokens else sum(tokens)
+
+
+def _totals(
+    path: Path, about: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], reward: str
+) -> tuple[tuple[str, str], ...]:
+    """Hold a job's number of trials, and its lists of those with each reward, against them."""
+    stats = about.get("stats") or {}
+    notes = counted(path, "trials", stats.get("n_trials"), len(trials))
+    own = {trial["trial_name"]: _rewards(trial).get(reward) for trial in trials}
+    for one in (stats.get("evals") or {}).values():
+        for value, names in (one.get("reward_stats") or {}).get(reward, {}).items():
+            n = sum(own.get(name) == float(value) for name in names)
+            notes += counted(path, f"trials of {reward} {value}", len(names), n)
+    return notes
 
 
 def _rewards(trial: Mapping[str, Any]) -> dict[str, Any]:

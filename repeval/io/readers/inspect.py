@@ -17,10 +17,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from repeval.io.files import LARGEST, Columns
+from repeval.io.containers.room import LARGEST, Room, json_cost
+from repeval.io.containers.words import Columns
 from repeval.io.files import read as read_table
 from repeval.io.parse import number
-from repeval.io.readers.base import Log, Record, Usage, amount, choose, digest, parse, totals
+from repeval.io.readers.base import Log, Record, Usage, amount, choose, digest, parse
+from repeval.io.readers.totals import counted, totals
 from repeval.messages import refused
 
 NAME, TITLE = "inspect", "Inspect log"
@@ -43,33 +45,49 @@ def sniff(path: Path, head: bytes) -> bool:
     """Tell an archive by its first member, JSON by its keys, an export by its columns."""
     if head.startswith(b"PK\3\4"):
         return head[30:].startswith(MEMBERS)
-    if head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{"):
+    if _is_json(head):
         return b'"status"' in head and bool(re.search(SPEC, head))
     return _exports(path, head)
+
+
+def _is_json(head: bytes) -> bool:
+    return head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
 
 
 def read(path: Path, scorer: str | None) -> Iterator[Log]:
     """Yield the log of a file, or the logs of an export."""
     with path.open("rb") as file:
         head = file.read(2**16)
-    if _exports(path, head):
-        kind = "parquet" if head.startswith(b"PAR1") else "csv"
-        yield from _export(path, read_table(path, None, kind).columns, scorer)
-    elif head.startswith(b"PK"):
-        with zipfile.ZipFile(path) as archive:
-            yield _log(path, *_archive(archive), scorer)
-    else:
+    if _is_json(head):
         header = parse(path.read_bytes())
         yield _log(path, header, header.get("samples") or (), scorer)
+    elif _exports(path, head):
+        kind = "parquet" if head.startswith(b"PAR1") else "csv"
+        yield from _export(path, read_table(path, None, kind).columns, scorer)
+    else:
+        with zipfile.ZipFile(path) as archive:
+            yield _log(path, *_archive(archive, path), scorer)
 
 
-def _archive(archive: zipfile.ZipFile) -> tuple[dict[str, Any], Iterable[dict[str, Any]]]:
+def _archive(
+    archive: zipfile.ZipFile, path: Path
+) -> tuple[dict[str, Any], Iterable[dict[str, Any]]]:
     """Return the header and the samples, in short where that is enough."""
+    size, unpacked = path.stat().st_size, 0
     # A member written twice counts as last written.
     members = {info.filename: info for info in archive.infolist()}
 
     def load(name: str) -> Any:
-        return parse(_bytes(archive, members[name]))
+        nonlocal unpacked
+        # Samples are held one at a time; all together take time.
+        shown, room, member = f"{path.name}: {name}", Room(size), members[name]
+        room.take(shown, 2 * member.file_size)
+        unpacked += member.file_size
+        if unpacked > max(LARGEST, 100 * size):
+            raise refused("member-too-large", f"{path.name} unpacks to over {unpacked:,} bytes.")
+        data = _bytes(archive, member)
+        room.take(shown, json_cost(data) - 2 * member.file_size)
+        return parse(data)
 
     header = load("header.json") if "header.json" in members else load("_journal/start.json")
     samples = [n for n in members if n.startswith("samples/") and n.endswith(".json")]
@@ -81,9 +99,6 @@ def _archive(archive: zipfile.ZipFile) -> tuple[dict[str, Any], Iterable[dict[st
 
 
 def _bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    if member.file_size > LARGEST:
-        what = f"{Path(archive.filename or '').name}: {member.filename} has {member.file_size:,}"
-        raise refused("member-too-large", f"{what} bytes.")
     try:
         return archive.read(member)
     except RuntimeError:
@@ -162,10 +177,12 @@ def _totals(
             what = next((key for key in MEANS if key in metrics), "")
             stated = (metrics.get(what) or {}).get("value")
             notes += totals(path, what, stated, records)
-    done, read = results.get("completed_samples") or 0, len(records)
-    if done > read:
-        text = f"{path.name} itself says that {done:,} samples were completed, and holds {read:,}."
-        notes.append(("totals-differ", text))
+    # Samples that broke off are in the log, too, and not completed.
+    whole = header.get("status") == "success"
+    for what in ("total", "completed") if whole else ("completed",):
+        if (results.get(f"{what}_samples") or 0) > len(records):
+            notes += counted(path, f"{what} samples", results[f"{what}_samples"], len(records))
+            break
     return tuple(notes)
 
 

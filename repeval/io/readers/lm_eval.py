@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.parse import number
-from repeval.io.readers.base import Log, Record, choose, digest, parse, totals
+from repeval.io.readers.base import Log, Record, choose, digest, parse
+from repeval.io.readers.totals import counted, totals
 from repeval.messages import refused
 
 NAME, TITLE = "lm_eval", "lm-evaluation-harness log"
@@ -46,7 +47,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
     metric, _, chosen = name.rpartition("/")
     named = NAMED.fullmatch(path.name)
     task, time = named.groups() if named else ("", "")
-    beside = next(path.parent.glob(f"*_{time}.json"), None) if named else None
+    beside = next(filter(Path.is_file, path.parent.glob(f"*_{time}.json")), None) if named else None
     about = parse(beside.read_bytes()) if beside else {}
     model, notes = about.get("model_name") or "", []
     if named and not model:
@@ -60,9 +61,13 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         )
         notes.append(("repeats-scored-once", text))
     records = [_record(line, metric) for line in lines if (line["filter"] or "none") == chosen]
-    stated = ((about.get("results") or {}).get(task) or {}).get(f"{metric},{chosen}")
+    stated = (about.get("results") or {}).get(task) or {}
+    where = f"(results_{time}.json) "
     if metric in MEANS:
-        notes += totals(path, f"(results_{time}.json) {metric}", stated, records)
+        notes += totals(path, f"{where}{metric}", stated.get(f"{metric},{chosen}"), records)
+    asked = ((about.get("n-samples") or {}).get(task) or {}).get("effective")
+    asked = stated.get("sample_len") if asked is None else asked
+    notes += counted(path, f"documents {where}".strip(), asked, len(records))
     yield Log(
         path, model, tuple(records), task=task, run=time, attempt=time, created=time,
         notes=tuple(notes), settings={"scorer": name, **_settings(about, task)},

@@ -126,7 +126,7 @@ def tables(
 def _logs(reader: Any, path: Path, scorer: str | None) -> list[Log]:
     try:
         return list(reader.read(path, scorer))
-    except RepevalError:
+    except (RepevalError, MemoryError):
         raise
     except Exception as error:  # A damaged or foreign file may trip a reader anywhere.
         why = str(getattr(error, "strerror", None) or error).partition("\n")[0][:100]

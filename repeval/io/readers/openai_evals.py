@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.parse import number
-from repeval.io.readers.base import Log, Record, choose, parse, totals
+from repeval.io.readers.base import Log, Record, choose, parse
+from repeval.io.readers.totals import totals
 
 NAME, TITLE = "openai_evals", "OpenAI Evals log"
 

@@ -9,12 +9,13 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from repeval.io.parse import number
 from repeval.io.readers.base import Log, Record, Usage, amount, choose, digest, parse
+from repeval.io.readers.totals import counted
 
 NAME, TITLE = "promptfoo", "promptfoo log"
 
@@ -45,7 +46,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
     texts = {_test(row): _short(_text(row)) for row in rows}
     same = Counter(texts.values())
     tests = {key: t if same[t] == 1 else f"{t} #{digest(key)[:6]}" for key, t in texts.items()}
-    notes = []
+    notes = [*_totals(path, whole["results"].get("stats") or {}, rows)]
     if cached := sum(bool((row.get("response") or {}).get("cached")) for row in rows):
         notes.append(("cached-answers", f"{cached} of {len(rows)} answers came from a cache."))
     for (column, model, condition), found in columns.items():
@@ -73,6 +74,24 @@ def _used(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
     if (row.get("response") or {}).get("cached"):
         return None, None
     return amount(row, "cost"), amount(row, "response", "tokenUsage", "total")
+
+
+def _totals(
+    path: Path, stats: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """Hold the counts of the whole output against its rows."""
+    verdicts = Counter(
+        "errors" if _broken(row) else "successes" if row.get("success") else "failures"
+        for row in rows
+    )
+    for what in ("successes", "failures", "errors"):
+        yield from counted(path, what, stats.get(what), verdicts[what])
+
+
+def _broken(row: Mapping[str, Any]) -> bool:
+    """Tell whether an error kept a test from its verdict; older versions give no reason."""
+    broken = row.get("error") and not row.get("gradingResult")
+    return row.get("failureReason", ERROR if broken else 0) == ERROR
 
 
 def _system(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -104,9 +123,7 @@ def _short(text: str) -> str:
 def _record(row: Mapping[str, Any], name: str, test: str, run: int, question: str) -> Record:
     metadata = ((row.get("testCase") or {}).get("metadata") or {}).items()
     labels = {key: value for key, value in metadata if isinstance(value, str | int | float)}
-    # Older versions give no reason; a verdict came with its grading.
-    broken = row.get("error") and not row.get("gradingResult")
-    if row.get("failureReason", ERROR if broken else 0) == ERROR:
+    if _broken(row):
         return Record(test, str(run), None, "error", question, labels)
     scores = row if name in VERDICTS else row.get("namedScores") or {}
     value = number(scores.get(name, math.nan))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.readers.base import Log, Record, parse
+from repeval.io.readers.totals import counted
 from repeval.messages import refused
 
 NAME, TITLE = "swebench", "SWE-bench report"
@@ -44,20 +45,21 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         if len(ids) != count:
             raise refused("no-samples", f"{path.name} lists {len(ids)} of {count} {key}.")
         records += [Record(instance, "", *worth) for instance in ids]
-    notes += _totals(path.name, report)
+    notes += _totals(path, report)
     yield Log(
         path, model, tuple(records), run=run if dot else "", notes=tuple(notes),
         status=f"{unrun} not run" if unrun else "", settings={"scorer": "resolved"},
     )  # fmt: skip
 
 
-def _totals(name: str, report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _totals(path: Path, report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Hold the numbers of instances that were completed and submitted against the sets."""
     ids = {key: report.get(f"{key}_ids") or () for key in ("resolved", "unresolved")}
     done = sum(map(len, ids.values()))
     given = done + sum(len(report.get(key) or ()) for key in ("empty_patch_ids", "error_ids"))
     for what, read in (("completed", done), ("submitted", given)):
-        stated = report.get(f"{what}_instances")
-        if isinstance(stated, int) and stated != read:
-            text = f"{name} itself says that {stated} instances were {what}, and lists {read}."
-            yield "totals-differ", text
+        yield from counted(path, f"{what} instances", report.get(f"{what}_instances"), read)
+    total, rest = report.get("total_instances"), len(report.get("incomplete_ids") or ())
+    # Of older reports instances that were not run are not listed.
+    if "incomplete_ids" in report or (isinstance(total, int) and total < given):
+        yield from counted(path, "instances", total, given + rest)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.readers.base import Log, Record, Usage, amount, digest, parse_file, partial
+from repeval.io.readers.totals import counted
 
 NAME, TITLE = "tau2_bench", "tau2-bench log"
 
@@ -48,9 +49,17 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         created=results.get("timestamp") or "",
         status="unfinished" if len(records) < planned else "",
         settings={"scorer": "reward", **_settings(info)},
-        notes=partial(records),
+        notes=(*partial(records), *_totals(path, results, records)),
         usage=Usage.of((amount(one, "agent_cost"), None) for one in simulations),
     )
+
+
+def _totals(
+    path: Path, results: Mapping[str, Any], records: Sequence[Record]
+) -> tuple[tuple[str, str], ...]:
+    """Hold the index of a directory against its files; a file alone states no totals."""
+    index = results.get("simulation_index")
+    return counted(path, "simulations", len(index), len(records)) if index else ()
 
 
 def _record(one: Mapping[str, Any], asked: Mapping[str, str]) -> Record:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.readers.base import Log, Record, digest, parse
+from repeval.io.readers.totals import counted
 
 NAME, TITLE = "tau_bench", "tau-bench log"
 
@@ -23,7 +24,13 @@ def sniff(path: Path, head: bytes) -> bool:
 def read(path: Path, scorer: str | None) -> Iterator[Log]:
     """Yield the log of a file; `scorer` has nothing to choose."""
     trials = parse(path.read_bytes())
-    yield Log(path, "", tuple(map(_record, trials)), settings={"scorer": "reward"})
+    # There are no totals; but each reward is written twice.
+    twice = [(t["reward"], (t["info"].get("reward_info") or {}).get("reward")) for t in trials]
+    stated = [one == other for one, other in twice if other is not None]
+    notes = counted(path, "trials whose details give another reward", 0, stated.count(False))
+    yield Log(
+        path, "", tuple(map(_record, trials)), settings={"scorer": "reward"}, notes=notes
+    )  # fmt: skip
 
 
 def _record(trial: Mapping[str, Any]) -> Record:

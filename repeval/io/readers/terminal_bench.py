@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from repeval.io.readers.base import Log, Record, digest, parse_file
+from repeval.io.readers.totals import counted, passed, totals
 
 NAME, TITLE = "terminal_bench", "Terminal-Bench run"
 
@@ -41,23 +42,38 @@ def _head(file: Path) -> bytes:
 def read(path: Path, scorer: str | None) -> Iterator[Log]:
     """Yield the log of an invocation; `scorer` has nothing to choose."""
     whole, parts = _files(path) if path.is_dir() else ([path], [])
-    trials = [trial for file in whole for trial in parse_file(file)["results"]]
+    sums = parse_file(whole[0]) if whole else {}
+    trials = list(sums.get("results") or ())
     # An interrupted invocation may not have summed up its trials.
     trials += [parse_file(file) for file in parts]
     once = {trial["trial_name"]: trial for trial in trials}.values()
     folder = path.parent if path.name == "results.json" else path
     about = folder / "run_metadata.json"
     meta = parse_file(about) if about.is_file() else {}
+    records = tuple(map(_record, once))
     yield Log(
         folder,
         # Invocations are put together as runs: those of other agents must not be.
         "/".join(filter(None, (meta.get("agent_name"), meta.get("model_name")))),
-        tuple(map(_record, once)),
+        records,
         run=meta.get("run_id") or folder.name,
         created=meta.get("start_time") or "",
         status="" if meta.get("end_time", True) else "unfinished",
         settings={"scorer": "resolved"}
         | {key.replace("_", " "): str(meta[key]) for key in SETTINGS if meta.get(key)},
+        notes=_totals(folder, sums, records),
+    )
+
+
+def _totals(
+    folder: Path, sums: Mapping[str, Any], records: Sequence[Record]
+) -> tuple[tuple[str, str], ...]:
+    """Hold the counts of an invocation that was summed up against its trials."""
+    solved = passed(records)
+    return (
+        *counted(folder, "resolved trials", sums.get("n_resolved"), solved),
+        *counted(folder, "unresolved trials", sums.get("n_unresolved"), len(records) - solved),
+        *totals(folder, "accuracy", sums.get("accuracy"), records),
     )
 
 

@@ -97,6 +97,7 @@ def arranged(read: Read, wide: str | None, notices: list[Notice]) -> Read:
         # No way to read them: one holds what is no outcome, which is refused with its row.
         return _stacked(read, runs, "runs", notices)
     if len(columns) < 2:
+        _refuse_scores(read)
         return read
     for kind, pattern in OTHER_NAME.items():
         if all(pattern.match(column) for column in columns):
@@ -104,6 +105,16 @@ def arranged(read: Read, wide: str | None, notices: list[Notice]) -> Read:
     what = f"{table.name}: columns {some(columns, 5)} hold outcomes, and no name says whose"
     _refuse(read, list(WIDE), what)
     return read
+
+
+def _refuse_scores(read: Read) -> None:
+    """Refuse a table of scores in which nothing but its columns could be the problems."""
+    scores = _outcome_columns(read.table, read.mapping, strict=False)
+    roles = _roles(read, [*read.table.columns])
+    known = {column for columns in roles.values() for column in columns}
+    if len(scores) > 2 and "problem" not in roles and known.union(scores) == {*read.table.columns}:
+        what = f"{read.table.name}: columns {some(scores, 5)} hold scores, and no column names"
+        _refuse(read, ["problems"], f"{what} problems")
 
 
 def _refuse(read: Read, kinds: Sequence[str], what: str) -> None:

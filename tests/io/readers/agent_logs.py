@@ -105,7 +105,9 @@ def terminal_bench(
             dump(path / f"t{i}" / name / "results.json", trial)
     resolved = [trial["task_id"] for trial in results if trial["is_resolved"]]
     if whole:
-        sums = {"n_resolved": len(resolved), "resolved_ids": resolved, "accuracy": 0.5}
+        sums = {"n_resolved": len(resolved), "resolved_ids": resolved,
+                "n_unresolved": len(results) - len(resolved),
+                "accuracy": len(resolved) / len(results) if results else 0.0}  # fmt: skip
         dump(path / "results.json", {"id": "x", "results": results, "pass_at_k": {}, **sums})
     if meta is not None:
         about = {"run_id": path.name, "agent_name": "terminus", "model_name": "m"}
@@ -124,7 +126,7 @@ def harbor(
     planned: int | None = None,
 ) -> Path:
     """Write the directory of a job; the names of trials do not tell in which order they ran."""
-    n = 0
+    n, rewards = 0, {}
     for i, r, y in _trials(outcomes):
         n += 1
         name = f"t{i}__{'zyx'[r]}{agent}"
@@ -138,6 +140,10 @@ def harbor(
             "started_at": f"2026-01-0{r + 1}T00:00:00", **(more or {}).get((i, r), {}),
         }  # fmt: skip
         dump(path / name / "result.json", trial)
+        for value in ((trial["verifier_result"] or {}).get("rewards") or {}).values():
+            rewards.setdefault(str(value), []).append(name)
+    evals = {f"{agent}__m__tb": {"n_trials": n, "reward_stats": {"reward": rewards}}}
     dump(path / "config.json", {"job_name": path.name})
-    dump(path / "result.json", {"id": "x", "n_total_trials": planned or n, "stats": {}})
+    dump(path / "result.json", {"id": "x", "n_total_trials": planned or n,
+                                 "stats": {"n_trials": n, "evals": evals}})  # fmt: skip
     return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 WORDS = {1: "pass", 0: "fail"}
@@ -38,7 +39,16 @@ def results(
                  "plus_status": two, "base_fail_tests": [], "plus_fail_tests": []}
                 for r, (one, two) in enumerate(pairs)
             ]  # fmt: skip
-    return {"date": "2026-11-30 07:37", "hash": "f1c832", "eval": found}
+    whole = {"date": "2026-11-30 07:37", "hash": "f1c832", "eval": found}
+    if not older:
+        shares = {
+            kind: [fmean(all(s[f"{k}_status"] == "pass" for k in kinds) for s in runs)
+                   for runs in found.values()]
+            for kind, kinds in {"base": ["base"], "plus": ["base", "plus"]}.items()
+        }  # fmt: skip
+        whole["pass_at_k"] = {kind: {"pass@1": fmean(s)} for kind, s in shares.items()
+                              if s and (plus or kind == "base")}  # fmt: skip
+    return whole
 
 
 def write(path: Path, *args: Any, **options: Any) -> Path:

@@ -60,8 +60,11 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"samples_{task}_{time}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines(outcomes, **options)))
+    judged = [float(y) for y in outcomes if isinstance(y, int | float)]
+    mean = sum(judged) / len(judged) if judged else 0.0
     about = {
-        "results": {task: {"alias": task}},
+        "results": {task: {"alias": task, "acc,none": mean}},
+        "n-samples": {task: {"original": len(outcomes), "effective": len(outcomes)}},
         "configs": {task: {"task": task, "num_fewshot": 5, "repeats": 1, **(config or {})}},
         "versions": {task: 3.0}, "n-shot": {task: 5},
         "config": {"model": "hf", "model_args": f"pretrained={model}", "limit": None},

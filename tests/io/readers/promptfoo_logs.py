@@ -53,9 +53,14 @@ def output(
                     del one["response"]
                 rows.append(one)
     random.Random(SEED).shuffle(rows)
+    stats = {
+        "successes": sum(row["success"] for row in rows),
+        "failures": sum(row["failureReason"] == 1 for row in rows),
+        "errors": sum(row["failureReason"] == 2 for row in rows),
+    }
     heads = [{"raw": prompt, "label": prompt, "provider": p} for p, prompt in tensors]
     summary = {"version": 3, "timestamp": "2026-11-30T07:41:28.835Z", "prompts": heads}
-    return {"evalId": evaluation, "results": {**summary, "results": rows, "stats": {}},
+    return {"evalId": evaluation, "results": {**summary, "results": rows, "stats": stats},
             "config": {}, "shareableUrl": None}  # fmt: skip
 
 

@@ -144,7 +144,7 @@ def test_own_totals_are_held_against_the_samples(tmp_path):
     text = [n.text for n in data.notices if n.code == "totals-differ"]
     assert len(text) == 2
     assert f"accuracy {100 * MEAN + 10:.1f} %" in text[0]
-    assert "has 36 rows, and the evaluation itself says 40" in text[1]
+    assert "itself says that there are 40 rows, and holds 36" in text[1]
     percent = evaluation(100 * MEAN, metric={"max_score": 100})
     assert "totals-differ" not in codes(load(write(tmp_path, rows(TENSOR), percent)))
 

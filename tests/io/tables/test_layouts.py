@@ -330,3 +330,13 @@ def test_counts_and_rows_are_not_mixed(write):
     other = write("d.csv", "model,problem,runs,passes\nk,a,2,1\nk,b,4,2\n")
     assert load([one, other]).models == ("k", "m")
     assert refusal([one, write("e.csv", one.read_text())]).code == "duplicate-counts"
+
+
+@pytest.mark.parametrize("values", [("1", "0"), ("0.5", "0.25")])
+def test_columns_that_can_only_be_problems_are_offered_as_such(write, values):
+    rows = [f"{m},{r},{values[r]},1,{values[1 - r]}" for m in "mn" for r in range(2)]
+    path = write("t.csv", "\n".join(["model,run,alg-1,geo-2,num-3", *rows]))
+    error = refusal(path)
+    assert error.code == "doubtful-layout"
+    assert "Type --wide problems;" in error.text
+    assert load(path, wide="problems").problems == ("alg-1", "geo-2", "num-3")

@@ -1,0 +1,59 @@
+"""What any small file may take: 40 times its bytes and 300 MiB of memory, and 20 seconds."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from repeval.io.containers.room import ANYWAY, TIMES
+
+from .bombs import BOMBS
+
+ROOT = Path(__file__).resolve().parents[3]
+MIB = 2**20
+
+
+def measured(*paths: Path) -> dict[str, dict]:
+    """Read files one after the other in a process of their own."""
+    command = [sys.executable, "-m", "tests.io.trust.bombs", *map(str, paths)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
+
+
+def within(line: dict) -> None:
+    assert line["peak"] <= 40 * line["size"] + 300 * MIB, line
+    assert line["seconds"] <= 20, line
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory) -> dict[str, dict]:
+    folder = tmp_path_factory.mktemp("bombs")
+    paths = {bomb(folder).name: name for name, bomb in BOMBS.items()}
+    found = measured(*(folder / name for name in paths))
+    return {paths[name]: line for name, line in found.items()}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_file_takes_little(lines, name):
+    line = lines[name]
+    assert line["size"] < 10 * MIB
+    within(line)
+    assert line["said"] == ("doubtful-layout" if name == "headers" else "member-too-large")
+
+
+def test_room_is_what_is_promised_less_what_python_itself_takes():
+    assert TIMES == 40
+    assert ANYWAY < 172 * MIB
+
+
+def test_the_faults(shared):
+    faults = shared / "field/faults"
+    names = ("bomb_sp.csv.gz", "bomb_nest.jsonl.gz", "bomb_summaries.eval", "fat2.parquet")
+    for line in measured(*(faults / name for name in names)).values():
+        within(line)
+        assert line["said"] == "member-too-large"

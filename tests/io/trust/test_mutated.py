@@ -1,0 +1,98 @@
+"""Files that were damaged anywhere: one sentence or an answer; with checksums never another one."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from repeval import RepevalError, load
+from repeval.io.outcomes import Outcomes
+from tests.io.engines.doors import DOORS, everything_is_large
+from tests.io.readers.test_own_totals import WRITERS, inspect
+from tests.io.test_doors import json_array, rows_of, xlsx
+
+QUICK, FULL = 60, 50_000
+HOW = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": [Phase.generate]}
+
+DATA = {name: [row[name] for row in rows_of()] for name in rows_of()[0]}
+
+
+def checked_parquet(folder: Path) -> Path:
+    pq.write_table(pa.table(DATA), folder / "t.parquet", write_page_checksum=True)
+    return folder / "t.parquet"
+
+
+TABLES = {
+    **{name: functools.partial(DOORS[name], DATA) for name in ("csv", "tsv", "jsonl", "csv.gz")},
+    "parquet": checked_parquet,
+    "json": lambda folder: json_array(rows_of(), folder),
+    "xlsx": lambda folder: xlsx(rows_of(), folder),
+}
+LOGS = {name: functools.partial(writer, change="") for name, writer in WRITERS.items()}
+ARCHIVE = {"eval": functools.partial(inspect, change="", suffix=".eval")}
+FILES = {**TABLES, **LOGS, **ARCHIVE}
+#: Files in which the bytes of runs have a sum.
+SUMMED = ("csv.gz", "parquet", "xlsx", "eval")
+
+
+def outcomes(path: Path, large: bool = False) -> Outcomes | None:
+    """Read a file; None where it is refused. Whatever else is raised fails the test."""
+    engine = everything_is_large(give_up=True) if large else contextlib.nullcontext()
+    with engine, contextlib.suppress(RepevalError):
+        return load(path)
+    return None
+
+
+def mutated(data: bytes, rng: np.random.Generator, first: int, last: int) -> bytes:
+    """Change a bit, put bytes in, take some out or twice, or cut the end off."""
+    at, n = int(rng.integers(first, last)), int(rng.integers(1, 40))
+    flipped = bytes([data[at] ^ 1 << int(rng.integers(8))])
+    return [
+        data[:at] + flipped + data[at + 1 :],
+        data[:at] + rng.bytes(n) + data[at:],
+        data[:at] + data[at + n :],
+        data[: at + n] + data[at:],
+        data[:at],
+    ][int(rng.integers(5))]
+
+
+def damaged(tmp_path_factory: pytest.TempPathFactory, name: str, seed: int, large: bool) -> None:
+    folder, rng = tmp_path_factory.mktemp("mutated"), np.random.default_rng(seed)
+    path = FILES[name](folder)
+    files = [p for p in sorted(path.rglob("*")) if p.is_file()] if path.is_dir() else [path]
+    one = files[int(rng.integers(len(files)))]
+    data, expected = one.read_bytes(), outcomes(path)
+    assert expected is not None
+    # What describes a Parquet file has no sum: only pages are changed.
+    last = len(data)
+    if name == "parquet":
+        last -= 8 + int.from_bytes(data[-8:-4], "little")
+    changed = mutated(data, rng, 4 if name == "parquet" else 0, last)
+    one.write_bytes(changed)
+    found = outcomes(path, large and name in TABLES)
+    if found is not None and name in SUMMED and len(changed) == len(data):
+        assert found.counts().equals(expected.counts()), (name, seed)
+
+
+CASES = given(st.sampled_from(sorted(FILES)), st.integers(0, 2**32), st.booleans())
+
+
+@settings(max_examples=QUICK, **HOW)
+@CASES
+def test_damage_is_refused_or_harmless(tmp_path_factory, name, seed, large):
+    damaged(tmp_path_factory, name, seed, large)
+
+
+@pytest.mark.full
+@settings(max_examples=FULL, **HOW)
+@CASES
+def test_damage_is_refused_or_harmless_in_many(tmp_path_factory, name, seed, large):
+    damaged(tmp_path_factory, name, seed, large)
