@@ -162,15 +162,21 @@ def plan(args: argparse.Namespace) -> int:
 
     _refuse_groups(args, "plan")
     if args.subset is not None:
-        others = ("budget", "width", "separate", "model", "difference", "cluster")
+        others = (
+            "budget", "width", "separate", "model", "difference", "cluster", "problem_cost",
+            "run_cost",
+        )  # fmt: skip
         if given := [name for name in others if getattr(args, name) is not None]:
-            raise RepevalError("bad-option", f"--subset and --{given[0]}: choose one")
+            other = given[0].replace("_", "-")
+            raise RepevalError("bad-option", f"--subset and --{other}: choose one")
         found = from_part(_load(args), args.subset, condition=args.condition, level=args.level)
     else:
         from repeval.io.readers.usage import stated
 
         outcomes = _load(args)
-        usage = stated(args.data, scorer=args.scorer, format=args.format) if args.data else None
+        usage = None
+        if args.data and args.run_cost is None:
+            usage = stated(args.data, scorer=args.scorer, format=args.format)
         found = what_next(
             outcomes, usage=usage, model=args.model, condition=args.condition, budget=args.budget,
             problem_cost=args.problem_cost, run_cost=args.run_cost, separate=args.separate,

@@ -218,6 +218,26 @@ def test_edges_have_an_answer_in_words(tmp_path, capsys):
     assert "Going from 2 runs to 1 saves 50 %" in said[6]
 
 
+@pytest.mark.parametrize(
+    "passes",
+    [
+        {"a": [3, 3, 0, 0] * 5, "b": [3, 3, 0, 0] * 5},  # never a difference
+        {"a": [3, 3, 0, 0] * 5, "b": [0, 3, 0, 3] * 5},  # no run noise
+        {"a": [3, 1, 0], "b": [0, 3, 2]},  # too few problems for any verdict
+        {"a": [1, 2, 1, 2] * 5, "b": [2, 1, 2, 1] * 5},  # no spread but that of runs
+    ],
+)
+def test_odd_pairs_have_an_answer_in_words(tmp_path, capsys, passes):
+    table(passes, runs=3).to_csv(tmp_path / "runs.csv", index=False)
+    for aim in ([], ["--difference", 20], ["--difference", 20, "--problem-cost", 5]):
+        asked = [tmp_path / "runs.csv", "--separate", "a", "b", *aim]
+        code, out, _ = ran(capsys, *asked)
+        assert code == 0
+        assert not re.search(r"\b(nan|None|inf)\b", out)
+        assert "-100 %" not in out
+        assert answer(capsys, *asked)["next"]["n_problems"] >= 8
+
+
 def test_a_row_of_the_table_is_not_said_twice(path, capsys):
     cheap = ran(capsys, path, "--problem-cost", 0, "--budget", 500, "--model", "low")[1]
     assert "problems only" not in cheap

@@ -41,7 +41,7 @@ class Plan:
         runs as the others have; None from scratch.
     single_saves, single_widens : float or None
         What one run of each problem would save of the runs at hand, and by how much wider it would
-        make the interval; None where there is one already.
+        make the interval; None where there is one already, or no interval.
 
     Examples
     --------
@@ -171,10 +171,11 @@ def planned(at_hand: Stock, prices: Prices | None, buy: Buy | None, *, level: fl
     level : float
     """
     n, runs = at_hand.n_problems, at_hand.runs_mean
-    ratio = at_hand.within / at_hand.between if at_hand.between > 0 else math.inf
-    none = Stock(at_hand.within, at_hand.between, np.zeros(1), fewest=at_hand.fewest)
+    within, between = at_hand.within, at_hand.between
+    ratio = within / between if between > 0 else math.inf if within > 0 else 0.0
+    none = Stock(within, between, np.zeros(1), fewest=at_hand.fewest)
 
-    once = at_hand.within + at_hand.between
+    single = runs > 1 and 0 < at_hand.now < math.inf
     return Plan(
         width=2 * normal_quantile(level) * math.sqrt(at_hand.now),
         next=buy and buy(at_hand),
@@ -184,8 +185,8 @@ def planned(at_hand: Stock, prices: Prices | None, buy: Buy | None, *, level: fl
         optimal_runs=None if prices is None else best_runs(ratio, prices),
         break_even=break_even(ratio, 1),
         break_even_from_here=from_here(at_hand) if n else None,
-        single_saves=1 - 1 / runs if runs > 1 else None,
-        single_widens=math.sqrt(once / (n * at_hand.now)) - 1 if runs > 1 else None,
+        single_saves=1 - 1 / runs if single else None,
+        single_widens=math.sqrt((within + between) / (n * at_hand.now)) - 1 if single else None,
     )
 
 
