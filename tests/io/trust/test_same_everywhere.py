@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from repeval import RepevalError, load
+from repeval.io.convert import convert_to_records
 from repeval.io.engines import size
 from repeval.io.outcomes import Outcomes
 from tests.io.answers import answer
@@ -96,10 +97,25 @@ def workbook(data: Data, options: dict, folder: Path, rng: np.random.Generator) 
     return folder / "t.xlsx", options
 
 
+def converted(data: Data, options: dict, folder: Path, rng: np.random.Generator) -> Given:
+    """Every Eval Ever records of what is read without options; what is refused so stays."""
+    path = DOORS["csv"](data, folder)
+    if "cached" in data or options["retries"]:
+        return path, options
+    try:
+        files, _ = convert_to_records(path, folder / "eee")
+    except RepevalError:
+        return path, options
+    for name, content in files.items():
+        name.parent.mkdir(parents=True, exist_ok=True)
+        name.write_bytes(content)
+    return folder / "eee", options
+
+
 CHANGES: dict[str, Change] = {
     **{name: door(name) for name in DOORS if name != "csv"},
     **{change.__name__: change for change in (shuffled, turned, renamed, annotated, split,
-                                              json_list, split_json, workbook)},
+                                              json_list, split_json, workbook, converted)},
 }  # fmt: skip
 
 
