@@ -1,5 +1,6 @@
 """What is shipped, what is pinned, and that both agree."""
 
+import ast
 import os
 import re
 import subprocess
@@ -8,6 +9,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import nbformat
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -122,6 +124,23 @@ def test_the_wheel_carries_the_book_and_the_data(wheel):
     assert not [n for n in names if "test" in n or n.endswith(".pyc")]
 
 
+GAP = r"^\s*$|\b(nan|None|inf)\b"
+
+
+def glued(notebooks):
+    """The texts that executed pages put into their prose."""
+    found = [
+        text
+        for path in sorted(notebooks.glob("*.ipynb"))
+        for cell in nbformat.read(path, as_version=4).cells
+        for output in cell.get("outputs", [])
+        if "scrapbook" in output.get("metadata", {})
+        for text in output["data"].values()
+    ]
+    assert len(found) > 100
+    return [ast.literal_eval(text) for text in found]
+
+
 def test_the_installed_package_builds_in_an_empty_folder(wheel, tmp_path):
     """The whole book of the default data, from the wheel alone."""
     home = tmp_path / "home"
@@ -142,6 +161,8 @@ def test_the_installed_package_builds_in_an_empty_folder(wheel, tmp_path):
     pages = {p.stem: p.read_text(encoding="utf-8") for p in html.glob("notebooks/*.html")}
     assert any("Drawn by <a" in text for text in pages.values())
     assert [name for name, text in pages.items() if "Drawn by <code>" in text] == []
+    gaps = [text for text in glued(html.parent / "notebooks") if re.search(GAP, text)]
+    assert gaps == []
     assert [p.name for p in work.iterdir()] == ["_build"]
     assert [p for p in home.rglob("*") if p.is_file()] == []
     assert [p for p in wheel.rglob("*.ipynb")] == []

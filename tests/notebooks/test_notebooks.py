@@ -126,19 +126,13 @@ def loaded(home, key):
     return load_data(home / "data" / f"{key}.csv", key)[0]
 
 
-# Left to `make full` for time; a real build has the pages of the whole ledger on default data.
-FURTHER = {"small", "one-model-one-run", "equal", "always-right", "two-conditions"}
-LEDGER = {"errata", "scorecard"}
-KINDS = [
-    pytest.param(
-        page, key,
-        marks=[pytest.mark.full] * (key in FURTHER or (page in LEDGER and key == "default")),
-    )
-    for page in PAGES for key in DATA
-]  # fmt: skip
+# Left to `make full` for time; the quick tests run the default data's pages in one real build.
+FURTHER = {"default", "small", "one-model-one-run", "equal", "always-right", "two-conditions"}
+KINDS = [pytest.param(k, marks=[pytest.mark.full] * (k in FURTHER)) for k in DATA]
 
 
-@pytest.mark.parametrize(("page", "key"), KINDS)
+@pytest.mark.parametrize("key", KINDS)
+@pytest.mark.parametrize("page", PAGES)
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
 def test_runs_and_leaves_no_gap(page, key, prepared, monkeypatch):
     shown, glued = run(page, key, prepared, monkeypatch)
