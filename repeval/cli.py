@@ -26,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from repeval import commands
 
+        commands.check_outputs(args)
         code = getattr(commands, args.run)(args)
         sys.stdout.flush()
         return code
