@@ -1,4 +1,4 @@
-"""The command line: one parser, exit codes 0 done, 1 a check failed, 2 bad input or usage."""
+"""The command line: one parser; exit codes are 0 done, 1 a check failed, 2 bad input, 3 a fault."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import argparse
 import contextlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from repeval._version import __version__
 from repeval.io.formats import FORMATS, READERS
-from repeval.messages import RepevalError, printable
+from repeval.messages import RepevalError, clipped, refused
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,31 +32,69 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except RepevalError as error:
-        print(f"repeval: {printable(error)} [{error.code}]", file=sys.stderr)
+        _say(f"{error} [{error.code}]")
     except BrokenPipeError:
         # The reader of a pipe left; that is no failure of ours, and changes no verdict.
-        _discard_output()
+        _discard(sys.stdout)
         return code
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"repeval: {where}{error.strerror or error}", file=sys.stderr)
-        _discard_output()
+        _say(f"{where}{error.strerror or error}")
+        _discard(sys.stdout)
     except KeyboardInterrupt:
-        print("repeval: stopped", file=sys.stderr)
+        _say("stopped")
         return 130
+    except MemoryError:
+        _say("the memory is not enough. Fewer --resamples or --jobs, or less data, need less.")
+    except ModuleNotFoundError as error:
+        if (error.name or "repeval").partition(".")[0] == "repeval":
+            return _fault(error)
+        _say(str(refused("needs-package", f"{error.name} is not installed.")))
+    except Exception as error:
+        return _fault(error)
     return 2
 
 
-def _discard_output() -> None:
+def _say(text: str) -> None:
+    """Print one message to standard error; where even that is full or gone, nothing."""
+    try:
+        print(f"repeval: {clipped(text)}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        _discard(sys.stderr)
+
+
+def _fault(error: Exception) -> int:
+    """Report what should not have happened, and where: it is no verdict and no bad input."""
+    if os.environ.get("REPEVAL_TRACEBACK"):
+        raise error
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "repeval" in f.filename]
+    place = f"{os.path.basename(frames[-1].filename)}, line {frames[-1].lineno}" if frames else "?"
+    versions = f"repeval {__version__}, Python {sys.version.partition(' ')[0]}"
+    _say(
+        f"a fault of repeval: report it with the command and this line ({versions}; {place}; "
+        f"{type(error).__name__}: {clipped(error, 300)}). REPEVAL_TRACEBACK=1 shows the way to it."
+    )
+    return 3
+
+
+def _discard(stream: Any) -> None:
     """Leave nothing in the buffer that closing the output would fail on again."""
     with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints hold no control characters and fit on a screen."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(clipped(message))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="repeval",
         description="How sure is a score from repeated runs, and what should the next dollar buy?",
+        epilog="Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 3 a fault of repeval.",
     )
     parser.add_argument("--version", action="version", version=f"repeval {__version__}")
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -223,6 +262,10 @@ def _add_convert(commands: Any) -> None:
 def _add_fetch(commands: Any) -> None:
     parser = commands.add_parser("fetch", help="download a public data set, or list them")
     parser.add_argument("name", nargs="?", metavar="NAME", help="absent: list what there is")
+    parser.add_argument(
+        "--accept-new", action="store_true",
+        help="take a release that differs from the one recorded at the first fetch",
+    )  # fmt: skip
     parser.set_defaults(run="fetch")
 
 

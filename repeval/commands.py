@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repeval.io.outputs import outputs, write
-from repeval.messages import RepevalError, printable, refused
+from repeval.messages import RepevalError, clipped, printable, refused
 
 #: Endings by which a name that is no model's is told to be a file's.
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".gz", ".eval")
@@ -35,7 +35,7 @@ def fetch(args: argparse.Namespace) -> int:
     if entry["basis"] == "released":
         from repeval.companion.paper_data.released import fetch_release
 
-        print(*fetch_release(entry), sep="\n")
+        print(*fetch_release(entry, accept=args.accept_new), sep="\n")
     else:
         print(*fetch_file(entry), sep="\n")
     return 0
@@ -205,7 +205,7 @@ def _answerable(part: Outcomes, cluster: str | None) -> bool:
 
 
 def build(args: argparse.Namespace) -> int:
-    """Build the book; 1 if a page or the site failed."""
+    """Build the book; 3 if a page or the site failed."""
     _refuse_groups(args, "build")
     from repeval.companion.book import BuildFailed, build
 
@@ -219,7 +219,7 @@ def build(args: argparse.Namespace) -> int:
         )  # fmt: skip
     except BuildFailed as error:
         print(f"repeval: {error}", file=sys.stderr)
-        return 1
+        return 3
     print(f"The book is at {page}\nThe answer on one page: {page.parents[1] / 'summary.html'}")
     return 0
 
@@ -244,7 +244,7 @@ def check(args: argparse.Namespace) -> int:
     if args.by:
         outcomes.split_by(args.by)
     for notice in _answer(outcomes, args).notices:
-        print(f"{notice.code}: {printable(notice.text)}")
+        print(f"{notice.code}: {clipped(notice.text)}")
     print("The data can be analysed.")
     return 0
 
@@ -264,7 +264,7 @@ def convert(args: argparse.Namespace) -> int:
     for path, content in files.items():
         write(path, content, folders=bool(args.to))
     for notice in notices:
-        print(f"{notice.code}: {printable(notice.text)}")
+        print(f"{notice.code}: {clipped(notice.text)}")
     for path in files:
         print(f"Written: {printable(path)}")
     return 0

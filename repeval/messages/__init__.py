@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from repeval.messages import answering, reading
 
-__all__ = ["KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "printable", "refused", "some"]
+__all__ = [
+    "KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "clipped", "printable", "refused",
+    "some",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,14 @@ def some(names: Iterable[object], n: int = 3, sep: str = ", ") -> str:
 def printable(text: object) -> str:
     """Write text from data for a terminal: no control characters, no line breaks."""
     return "".join(c if c.isprintable() else "?" for c in str(text))
+
+
+def clipped(text: object, most: int = 1200) -> str:
+    """Write text for a terminal so that it fits on one screen: its middle is left out."""
+    shown = printable(text)
+    if len(shown) <= most:
+        return shown
+    return f"{shown[: 2 * most // 3]} [...] {shown[-most // 3 :]}"
 
 
 #: In the order in which notices are shown: `first` warns of what changes how every figure is read,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from repeval.messages import RepevalError, refused
 
-__all__ = ["outputs", "write"]
+__all__ = ["outputs", "refuse_foreign", "write"]
 
 #: How an answer of `repeval` begins: one in a folder that is read may be written again.
 ANSWER = b'{\n "schema": "repeval/'
@@ -106,6 +106,20 @@ def write(path: str | Path, content: bytes, *, folders: bool = False) -> None:
             target.write_bytes(content)
     except OSError as error:
         raise refused("cannot-write", f"cannot write {path}: {error.strerror}.") from None
+
+
+def refuse_foreign(path: Path) -> None:
+    """Refuse what is there and belongs to somebody else: its content could change figures.
+
+    Trusted are oneself, the superuser, and who owns the folder that it lies in: a checkout's owner.
+    A link is judged by itself and by what it leads to.
+    """
+    if not hasattr(os, "geteuid"):
+        return
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        trusted = {os.geteuid(), 0, path.parent.stat().st_uid}
+        if not {path.lstat().st_uid, path.stat().st_uid} <= trusted:
+            raise refused("foreign-folder", f"{path} belongs to another user.")
 
 
 def _spellings(given: str | Path) -> list[Path]:

@@ -24,8 +24,8 @@ CRASH = "x = 1\nraise ArithmeticError('the sum is wrong')"
 SLOW = """\
 import os, pathlib, subprocess, sys, time
 worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-pathlib.Path("../../part").write_text(f"{os.getppid()} {os.getpid()} {worker.pid}")
-pathlib.Path("../../part").rename("../../started")
+pathlib.Path("../../../../part").write_text(f"{os.getppid()} {os.getpid()} {worker.pid}")
+pathlib.Path("../../../../part").rename("../../../../started")
 time.sleep(600)"""
 COMMAND = """\
 import pathlib, signal, sys
@@ -188,7 +188,7 @@ def test_a_failed_cell_publishes_nothing(book, tmp_path):
     assert kept.name in text
     assert "the sum is wrong" in kept.read_text()
     assert (home / "html/notebooks/both.html").stat() == before
-    assert not list(home.glob("stage-*"))
+    assert not list(home.parent.rglob("stage-*"))
 
 
 def test_parameters_are_exactly_the_four(share, outcomes, tmp_path):
@@ -219,15 +219,15 @@ def test_each_warning_of_sphinx_stops_the_build(share, outcomes, tmp_path):
 
 
 def test_two_builds_of_one_name_do_not_meet(share, outcomes, tmp_path):
-    home = tmp_path / "_build" / "paper"
-    stage = home / "stage-of-the-other"
+    stages = tmp_path / "_build" / ".stage" / "paper"
+    stage = stages / "stage-of-the-other"
     stage.mkdir(parents=True)
-    handle = os.open(home, os.O_RDONLY)
+    handle = os.open(stages, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
-    with pytest.raises(BuildFailed, match="Another build of 'paper'"):
+    with pytest.raises(RepevalError, match="Another build of 'paper'"):
         build(outcomes, share=share, directory=tmp_path)
     os.close(handle)
-    assert list(home.iterdir()) == [stage]
+    assert list(stages.iterdir()) == [stage]
 
 
 def state(home):

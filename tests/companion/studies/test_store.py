@@ -66,7 +66,7 @@ def test_no_executor_changes_the_table(executor, tmp_path):
                 pool.waiting.clear()
         # It is not ours to shut down.
         assert pool.submit(os.getpid) is not None
-    files = [path for path in tmp_path.rglob("*.json")]
+    files = [path for path in tmp_path.rglob("*.kept")]
     assert len(files) == 3
     assert len({path.read_bytes() for path in files}) == 1
 
@@ -89,7 +89,7 @@ def test_a_stored_table_is_read_and_not_computed(tmp_path, monkeypatch):
     first = result("doubling", None, store=tmp_path)
     monkeypatch.setattr(doubling, "rows", None)
     pd.testing.assert_frame_equal(result("doubling", None, store=tmp_path), first)
-    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
+    assert [path.suffix for path in tmp_path.iterdir()] == [".kept"]
 
 
 def test_numbers_come_back_to_the_last_bit_and_names_as_text(tmp_path):
