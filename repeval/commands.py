@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import filecmp
 import functools
-import json
 import sys
 import textwrap
 from pathlib import Path
@@ -315,9 +314,9 @@ def simulate(args: argparse.Namespace) -> int:
 
 
 def _write_json(path: str, document: dict[str, Any]) -> None:
-    plain = {"indent": 1, "ensure_ascii": False, "allow_nan": False}
-    # Claims may hold numpy numbers and arrays.
-    text = json.dumps(document, default=lambda value: value.tolist(), **plain) + "\n"
+    from repeval.report.format import json_text
+
+    text = json_text(document)
     if path == "-":
         sys.stdout.write(text)
     else:

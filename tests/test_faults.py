@@ -1,6 +1,7 @@
 """What goes wrong is one message with an exit code that says whose fault it is; 1 is a verdict."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -134,3 +135,29 @@ def test_missing_packages_are_named(table):
         assert code == 2
         assert "pip install 'repeval[book]'" in said
         assert "Traceback" not in said
+
+
+def test_no_output_steers_a_terminal_or_calls_anybody(tmp_path, capsys):
+    name = "@octocat \x1b[31m\x9b1m\u202e#12 @a/b"
+    rows = [f"{name},q{i},{r},{(i + r) % 2}" for i in range(9) for r in range(2)]
+    rows += [row.replace("@octocat", "@other") for row in rows]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["model,problem,run,outcome", *rows]), encoding="utf-8")
+    outputs = [tmp_path / f"o.{kind}" for kind in ("json", "md", "csv", "tex")]
+    main(["rank", str(path), *(word for o in outputs for word in ("-o", str(o)))])
+    pair = (name, name.replace("@octocat", "@other"), str(path))
+    shown = [p.read_text(encoding="utf-8") for p in outputs]
+    for argv in (
+        ["analyze", path, "--markdown", "--all", "--components"], ["rank", path],
+        ["analyze", path, "--json", "-"], ["compare", *pair, "--markdown", "--flips"],
+        ["gate", *pair, "--margin", "3", "--markdown"], ["check", path],
+    ):  # fmt: skip
+        main([str(a) for a in argv])
+        shown.append(capsys.readouterr().out)
+        if "--markdown" in argv:
+            shown.append(shown[-1])
+    assert not any(c in text for text in shown for c in "\x1b\x9b\u202e")
+    markdown = [shown[1], *(text for text in shown if "octocat" in text and "###" in text)]
+    assert len(markdown) > 3
+    for text in markdown:
+        assert not re.search(r"[@#]\w", text), re.search(r".*[@#]\w.*", text)[0]

@@ -24,6 +24,7 @@ from repeval.companion.book.stage import front_matter, stage
 from repeval.io.outputs import refuse_foreign
 from repeval.io.registry import share_dir
 from repeval.messages import RepevalError, refused
+from repeval.report.format import json_text
 
 
 def build(
@@ -96,8 +97,7 @@ def build(
             kept = collect_claims(root)
             execute(last, root, parameters, inputs + kept, jobs)
         collect_files(root)
-        answer = json.dumps(analysis.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        write(root / "analysis.json", answer + "\n")
+        write(root / "analysis.json", json_text(analysis.to_dict()))
         write_summary(outcomes, analysis, root)
         build_site(root)
         write_downloads(root, is_paper(outcomes))
