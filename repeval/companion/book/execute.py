@@ -93,7 +93,8 @@ def run_page(page, source, root, parameters, environment, stop) -> str:
     """Execute one page in its own process and return the stripped notebook."""
     work = root / ".work" / page.replace("/", ".")
     work.mkdir(parents=True)
-    request = {"source": source, "parameters": parameters, "root": str(root)}
+    limit = LIMITS[parameters["size"]]
+    request = {"source": source, "parameters": parameters, "root": str(root), "limit": limit}
     write(work / "request.json", json.dumps(request))
     status, printed = python(COMMAND, str(work), cwd=root, stop=stop, **environment)
     report, output = work / "problem.txt", work / "out.ipynb"
@@ -141,13 +142,12 @@ def execute_here(work: Path) -> None:
             cwd=request["root"],
             progress_bar=False,
             start_timeout=120,
-            execution_timeout=LIMITS[request["parameters"]["size"]],
+            execution_timeout=request["limit"],
             # Parallel kernels over plain TCP warn, over IPC they collide.
             config=Config({"KernelManager": {"transport_encryption": "required"}}),
         )
     except CellTimeoutError:
-        limit = LIMITS[request["parameters"]["size"]] // 60
-        what = f"a cell ran for more than {limit} minutes, which is the limit; it was ended."
+        what = f"a cell ran for more than {request['limit']:,} seconds, the limit; it was ended."
         write(work / "problem.txt", what)
     except papermill.PapermillExecutionError as error:
         problem = f"cell In[{error.exec_count}] raised {error.ename}: {error.evalue}\n"

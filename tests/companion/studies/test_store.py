@@ -4,11 +4,14 @@ import importlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
+import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 import repeval
@@ -155,3 +158,25 @@ def test_a_killed_process_is_told_in_a_sentence():
     with pytest.raises(RepevalError, match="that computed doubling was ended") as caught:
         list(store.each(die, range(4), 2, "doubling"))
     assert caught.value.code == "worker-ended"
+
+
+ORPHAN = """\
+from repeval.companion.studies import store
+from tests.companion.studies.test_store import sleep
+list(store.each(sleep, range(2), 2, "sleeping"))"""
+
+
+def sleep(_):
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+
+
+def test_processes_end_with_the_one_that_started_them():
+    process = subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, text=True)
+    pids = [int(process.stdout.readline()) for _ in range(2)]
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 30
+    while any(map(psutil.pid_exists, pids)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(psutil.pid_exists, pids))
