@@ -1,5 +1,6 @@
 """What is shipped, what is pinned, and that both agree."""
 
+import hashlib
 import os
 import re
 import subprocess
@@ -21,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def pins(text):
-    found = re.findall(r"^\W*([A-Za-z0-9._-]+)(?:\[\w+\])?==(\S+)$", text, re.MULTILINE)
+    found = re.findall(r"^\W*([A-Za-z0-9._-]+)(?:\[\w+\])?==(\S+)(?: \\)?$", text, re.M)
     assert found
     return {canonicalize_name(name): version for name, version in found}
 
@@ -52,6 +53,20 @@ def test_the_plain_install_is_four_libraries():
 def test_pins_name_no_place():
     for name in ("requirements.lock", "environment.yml"):
         assert not re.search(r"://|file:|(^|\s)/|--(extra-)?index", (ROOT / name).read_text())
+
+
+def test_every_pin_has_its_hashes():
+    text = (ROOT / "requirements.lock").read_text()
+    pinned = re.findall(r"^[A-Za-z0-9._-]+==\S+( \\\n    --hash=sha256:[0-9a-f]{64})?", text, re.M)
+    assert len(pinned) == len(LOCK) > 100
+    assert all(pinned)
+
+
+def test_mathjax_is_its_publisher_s_file_with_its_licence():
+    folder = ROOT / "book" / "_mathjax"
+    said = re.search(r"SHA-256 of the file: (\w{64})", (folder / "README.txt").read_text())[1]
+    assert hashlib.sha256((folder / "tex-svg.js").read_bytes()).hexdigest() == said
+    assert "Apache License" in (folder / "LICENSE").read_text()
 
 
 def test_the_version_stands_in_one_place():

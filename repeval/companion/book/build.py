@@ -115,7 +115,7 @@ def check(name: str) -> None:
             f"{name!r} cannot name a book: use letters, digits, dots, dashes and underscores, "
             "beginning with a letter or digit, at most 64 (for example --name my-evals).",
         )
-    needed = ("jupyter-book", "papermill", "jupytext", "matplotlib", "django-static-mathjax")
+    needed = ("jupyter-book", "papermill", "jupytext", "matplotlib")
     try:
         version, *_ = map(importlib.metadata.version, needed)
     except importlib.metadata.PackageNotFoundError as missing:

@@ -1,6 +1,6 @@
 """Lay out everything a book is built from in one folder, fitted to the data."""
 
-import importlib.metadata
+import importlib
 import json
 import re
 import shutil
@@ -56,7 +56,8 @@ def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list
         return known.get(condition, condition in pages or bool(shown.get(condition)))
 
     shutil.copytree(
-        share / "book", root / "book", ignore=shutil.ignore_patterns("*.md", "__pycache__")
+        share / "book", root / "book",
+        ignore=shutil.ignore_patterns("*.md", "_mathjax", "__pycache__"),
     )
     texts = {page: keep_passages(read_page(share, page), page, holds) for page in pages}
     notebooks = {page: text for page, text in texts.items() if page.startswith("notebooks/")}
@@ -74,7 +75,7 @@ def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list
     write(root / "_config.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
     write(root / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
     write(root / "numbers.json", json.dumps(shown))
-    copy_mathjax(root / "extra" / "mathjax")
+    shutil.copytree(share / "book" / "_mathjax", root / "extra" / "mathjax")
     studies = [
         name
         for text in notebooks.values()
@@ -217,11 +218,3 @@ def intervals_table() -> str:
     heads = ["in short", "what it is about", "letter in the paper", "name"]
     rows = [[k.words, about[k.estimand], k.letter, f"`{n}`"] for n, k in INTERVALS.items()]
     return "\n".join(f"| {' | '.join(row)} |" for row in [heads, ["---"] * len(heads), *rows])
-
-
-def copy_mathjax(folder: Path) -> None:
-    """Copy the one MathJax file from the package that carries it as data."""
-    files = importlib.metadata.files("django-static-mathjax") or []
-    source = next(f for f in files if f.as_posix().endswith("/es5/tex-svg.js"))
-    folder.mkdir(parents=True)
-    shutil.copyfile(source.locate(), folder / "tex-svg.js")
