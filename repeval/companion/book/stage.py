@@ -11,6 +11,7 @@ from pathlib import Path
 from repeval.companion.book.data import is_paper
 from repeval.companion.book.html import figure_html, images
 from repeval.companion.book.process import BuildFailed, write
+from repeval.io.registry import data_dir
 from repeval.messages import MESSAGES
 from repeval.report.format import STAND_IN
 from repeval.stats.intervals import INTERVALS
@@ -193,8 +194,8 @@ def with_figures(text: str, analysis) -> str:
 
 
 def with_lists(text: str) -> str:
-    """Replace the lines ``% messages`` and ``% intervals`` by all there are."""
-    lists = {"messages": messages_page, "intervals": intervals_table}
+    """Replace the lines ``% messages``, ``% intervals`` and ``% tests`` by all there are."""
+    lists = {"messages": messages_page, "intervals": intervals_table, "tests": tests_table}
     names = "|".join(lists)
     return re.sub(rf"^% ({names})$", lambda found: lists[found[1]](), text, flags=re.MULTILINE)
 
@@ -218,3 +219,16 @@ def intervals_table() -> str:
     heads = ["in short", "what it is about", "letter in the paper", "name"]
     rows = [[k.words, about[k.estimand], k.letter, f"`{n}`"] for n, k in INTERVALS.items()]
     return "\n".join(f"| {' | '.join(row)} |" for row in [heads, ["---"] * len(heads), *rows])
+
+
+def tests_table() -> str:
+    """Return how many tests there are, as ``python -m tests.notebooks.counts`` counted them."""
+    found = json.loads((data_dir() / "tests.json").read_text(encoding="utf-8"))
+    sums = {kind: sum(cases for _, cases in table.values()) for kind, table in found.items()}
+    rows = [["folder", "functions", "cases"], ["---", "---:", "---:"]]
+    rows += [[f"`{name}`", *map(str, counts)] for name, counts in found["all"].items()]
+    total = sum(functions for functions, _ in found["all"].values())
+    rows.append(["**all**", f"**{total:,}**", f"**{sums['all']:,}**"])
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    kinds = f"Of the cases {sums['full']:,} are marked `full` and {sums['bench']:,} `bench`."
+    return f"{table}\n\n{kinds}"
