@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import repeval
 
@@ -28,6 +29,7 @@ def pins(text):
 
 
 LOCK = pins((ROOT / "requirements.lock").read_text())
+LOWEST = pins((ROOT / "requirements.lowest.lock").read_text())
 ENVIRONMENT = pins((ROOT / "environment.yml").read_text())
 EXTRAS = PROJECT["optional-dependencies"]
 LOCKED = [*PROJECT["dependencies"], *EXTRAS["book"], *EXTRAS["test"]]
@@ -41,6 +43,13 @@ def test_every_range_holds_its_pin(requirement):
     assert ENVIRONMENT[name] == LOCK[name]
 
 
+@pytest.mark.parametrize("requirement", LOCKED)
+def test_the_lowest_version_of_every_range_is_one_that_is_tried(requirement):
+    requirement = Requirement(requirement)
+    lowest = [s.version for s in requirement.specifier if s.operator in (">=", "==")]
+    assert [Version(LOWEST[canonicalize_name(requirement.name)])] == [*map(Version, lowest)]
+
+
 def test_environment_pins_only_what_is_used_directly():
     assert set(ENVIRONMENT) == {canonicalize_name(Requirement(r).name) for r in LOCKED}
 
@@ -51,7 +60,7 @@ def test_the_plain_install_is_four_libraries():
 
 
 def test_pins_name_no_place():
-    for name in ("requirements.lock", "environment.yml"):
+    for name in ("requirements.lock", "requirements.lowest.lock", "environment.yml"):
         assert not re.search(r"://|file:|(^|\s)/|--(extra-)?index", (ROOT / name).read_text())
 
 

@@ -1,4 +1,4 @@
-"""Count the tests by folder into data/tests.json, for the page on testing: run it as a module."""
+"""Count the tests by folder into data/counts.json, for the page on testing: run it as a module."""
 
 import json
 import re
@@ -30,6 +30,6 @@ def counted(names):
 
 if __name__ == "__main__":
     found = {kind: counted(collected(mark)) for kind, mark in KINDS.items()}
-    target = ROOT / "data" / "tests.json"
+    target = ROOT / "data" / "counts.json"
     target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(target)

@@ -223,7 +223,7 @@ def intervals_table() -> str:
 
 def tests_table() -> str:
     """Return how many tests there are, as ``python -m tests.notebooks.counts`` counted them."""
-    found = json.loads((data_dir() / "tests.json").read_text(encoding="utf-8"))
+    found = json.loads((data_dir() / "counts.json").read_text(encoding="utf-8"))
     sums = {kind: sum(cases for _, cases in table.values()) for kind, table in found.items()}
     rows = [["folder", "functions", "cases"], ["---", "---:", "---:"]]
     rows += [[f"`{name}`", *map(str, counts)] for name, counts in found["all"].items()]
