@@ -17,6 +17,7 @@ __all__ = ["outputs", "refuse_foreign", "write"]
 
 #: How an answer of `repeval` begins: one in a folder that is read may be written again.
 ANSWER = b'{\n "schema": "repeval/'
+TEXTS = (".md", ".tex")
 #: What a shell sent elsewhere is written to where it is open, and not replaced by name.
 STDOUT = (Path("/dev/stdout"), Path("/dev/fd/1"), Path("/proc/self/fd/1"))
 #: A folder that takes no new file, or a file that is mounted, can still be written in place.
@@ -136,7 +137,9 @@ def _holds(read: Path, target: Path) -> bool:
     if not target.exists():
         return False
     if read.is_dir():
-        return any(parent.samefile(read) for parent in target.parents) and not _is_answer(target)
+        # Neither text about results nor an answer of before is read as data.
+        free = target.suffix in TEXTS or _is_answer(target)
+        return not free and any(parent.samefile(read) for parent in target.parents)
     return any(target.samefile(path) for path in (read, *_beside(read)))
 
 

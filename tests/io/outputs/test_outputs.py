@@ -93,6 +93,7 @@ def test_an_answer_in_a_folder_of_logs_is_written_again(logs, capsys):
     answer = logs / "answer.json"
     for _ in range(2):
         assert main(["analyze", str(logs), "--json", str(answer)]) == 0
+        assert main(["rank", str(logs), "-o", str(logs / "board.md")]) == 0
     assert json.loads(answer.read_text())["schema"].startswith("repeval/")
 
 
