@@ -10,7 +10,7 @@ export MKL_NUM_THREADS := 1
 SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),1767225600)
 export SOURCE_DATE_EPOCH
 
-.PHONY: book test full bench lint dist clean
+.PHONY: book test full lowest bench lint dist clean
 
 book: $(STAMP)
 	$(BIN)/repeval build
@@ -19,10 +19,22 @@ test: lint
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not full and not bench"
 
 # All studies at full size; every figure with date and versions goes to _build/full.json.
-full: lint
+full: lint lowest
 	$(BIN)/python -m pytest -m "not bench"
 	$(BIN)/repeval build --full
 	$(BIN)/repeval claims --full --json _build/full.json
+
+# Part of the tests, and one book, on the lowest versions that pyproject.toml allows.
+lowest:
+	@test -n "$(PYTHON)"
+	rm -rf .venv-lowest
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install -qq -r requirements.lowest.lock
+	.venv-lowest/bin/python -m pip install -qq --no-deps --no-build-isolation -e .
+	.venv-lowest/bin/python -m pytest -q -m "not full and not bench" tests/test_cli.py tests/test_faults.py \
+	  tests/io/test_load.py tests/report/test_analysis.py tests/companion/plots
+	.venv-lowest/bin/python -m pytest -q tests/notebooks/test_notebooks.py -k "default or small"
+	.venv-lowest/bin/python -m pytest -q tests/companion/book/test_build.py -k everything
 
 # Timings beside other packages; copy _build/benchmarks.json to data/ for the page on speed.
 bench: $(STAMP)

@@ -1,4 +1,4 @@
-"""The command line: one parser, exit codes 0 done, 1 a check failed, 2 bad input or usage."""
+"""The command line: one parser; exit codes are 0 done, 1 a check failed, 2 bad input, 3 a fault."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import argparse
 import contextlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from repeval._version import __version__
 from repeval.io.formats import FORMATS, READERS
-from repeval.messages import RepevalError, printable
+from repeval.messages import RepevalError, clipped, printable, refused
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,37 +27,75 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from repeval import commands
 
+        commands.check_outputs(args)
         code = getattr(commands, args.run)(args)
         sys.stdout.flush()
         return code
     except RepevalError as error:
-        print(f"repeval: {printable(error)} [{error.code}]", file=sys.stderr)
-    except MemoryError:
-        print("repeval: this needs more memory than there is", file=sys.stderr)
+        _say(f"{error} [{error.code}]")
     except BrokenPipeError:
         # The reader of a pipe left; that is no failure of ours, and changes no verdict.
-        _discard_output()
+        _discard(sys.stdout)
         return code
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"repeval: {where}{error.strerror or error}", file=sys.stderr)
-        _discard_output()
+        _say(f"{where}{error.strerror or error}")
+        _discard(sys.stdout)
     except KeyboardInterrupt:
-        print("repeval: stopped", file=sys.stderr)
+        _say("stopped")
         return 130
+    except MemoryError:
+        _say("the memory is not enough. Fewer --resamples or --jobs, or less data, need less.")
+    except ModuleNotFoundError as error:
+        if (error.name or "repeval").partition(".")[0] == "repeval":
+            return _fault(error)
+        _say(str(refused("needs-package", f"{error.name} is not installed.")))
+    except Exception as error:
+        return _fault(error)
     return 2
 
 
-def _discard_output() -> None:
+def _say(text: str) -> None:
+    """Print one message to standard error; where even that is full or gone, nothing."""
+    try:
+        print(f"repeval: {printable(clipped(text))}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        _discard(sys.stderr)
+
+
+def _fault(error: Exception) -> int:
+    """Report what should not have happened, and where: it is no verdict and no bad input."""
+    if os.environ.get("REPEVAL_TRACEBACK"):
+        raise error
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "repeval" in f.filename]
+    place = f"{os.path.basename(frames[-1].filename)}, line {frames[-1].lineno}" if frames else "?"
+    versions = f"repeval {__version__}, Python {sys.version.partition(' ')[0]}"
+    _say(
+        f"a fault of repeval: report it with the command and this line ({versions}; {place}; "
+        f"{type(error).__name__}: {printable(clipped(error, 300))}). "
+        "REPEVAL_TRACEBACK=1 shows the way to it."
+    )
+    return 3
+
+
+def _discard(stream: Any) -> None:
     """Leave nothing in the buffer that closing the output would fail on again."""
     with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints hold no control characters and fit on a screen."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(clipped(message)))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="repeval",
         description="How sure is a score from repeated runs, and what should the next dollar buy?",
+        epilog="Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 3 a fault of repeval.",
     )
     parser.add_argument("--version", action="version", version=f"repeval {__version__}")
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -122,6 +161,17 @@ def _data_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def _answer_options(
+    parser: Any, condition: str, *, markdown: str = "Markdown instead of plain text",
+    notes: str = "all notes",
+) -> None:  # fmt: skip
+    """Add how an answer is shown, and the condition to `condition`."""
+    parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
+    parser.add_argument("--markdown", action="store_true", help=markdown)
+    parser.add_argument("--all", action="store_true", help=notes)
+    parser.add_argument("--condition", metavar="C", help=f"the condition to {condition}")
+
+
 class _Many(argparse.Action):
     """`--many [C ...]`: B need not be given."""
 
@@ -158,11 +208,8 @@ def _log_options(parser: Any) -> None:
 def _add_analyze(commands: Any) -> None:
     parser = commands.add_parser("analyze", help="the one-screen answer, and everything as JSON")
     _data_options(parser)
-    parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
-    parser.add_argument("--markdown", action="store_true", help="Markdown instead of plain text")
-    parser.add_argument("--all", action="store_true", help="all systems and all notes")
+    _answer_options(parser, "show", notes="all systems and all notes")
     parser.add_argument("--components", action="store_true", help="add components, ICC, ceilings")
-    parser.add_argument("--condition", metavar="C", help="the condition to show")
     parser.add_argument("--baseline", metavar="A", help="with --candidate: did B get worse?")
     parser.add_argument("--candidate", metavar="B", help="with --baseline: the one in question")
     parser.set_defaults(run="analyze")
@@ -209,10 +256,7 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument(
         "--csv", metavar="FILE", help="write the problems with both pass rates, or the candidates"
     )
-    parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
-    parser.add_argument("--markdown", action="store_true", help="Markdown instead of plain text")
-    parser.add_argument("--all", action="store_true", help="all notes")
-    parser.add_argument("--condition", metavar="C", help="the condition to compare under")
+    _answer_options(parser, "compare under")
     parser.set_defaults(run="compare")
 
 
@@ -240,6 +284,10 @@ def _add_convert(commands: Any) -> None:
 def _add_fetch(commands: Any) -> None:
     parser = commands.add_parser("fetch", help="download a public data set, or list them")
     parser.add_argument("name", nargs="?", metavar="NAME", help="absent: list what there is")
+    parser.add_argument(
+        "--accept-new", action="store_true",
+        help="take a release that differs from the one recorded at the first fetch",
+    )  # fmt: skip
     parser.set_defaults(run="fetch")
 
 
@@ -267,13 +315,10 @@ def _add_gate(commands: Any) -> None:
         "--drop", type=float, metavar="PP",
         help="the drop that the gate tries itself on (default: 5, or twice the margin from 5 on)",
     )  # fmt: skip
-    parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
-    parser.add_argument(
-        "--markdown", action="store_true",
-        help="Markdown, for a job summary or a comment that can be found again",
+    _answer_options(
+        parser, "compare under",
+        markdown="Markdown, for a job summary or a comment that can be found again",
     )  # fmt: skip
-    parser.add_argument("--all", action="store_true", help="all notes")
-    parser.add_argument("--condition", metavar="C", help="the condition to compare under")
     parser.set_defaults(run="gate")
 
 
@@ -325,10 +370,7 @@ def _add_plan(commands: Any) -> None:
     parser.add_argument(
         "--model", metavar="M", help="the one to plan for (default: the middle one by run noise)"
     )
-    parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
-    parser.add_argument("--markdown", action="store_true", help="Markdown instead of plain text")
-    parser.add_argument("--all", action="store_true", help="all notes")
-    parser.add_argument("--condition", metavar="C", help="the condition to plan under")
+    _answer_options(parser, "plan under")
     parser.set_defaults(run="plan")
 
 

@@ -6,14 +6,13 @@ import argparse
 import contextlib
 import dataclasses
 import functools
-import json
 import sys
 import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repeval.messages import RepevalError, printable, refused
+from repeval.io.outputs import outputs, write
+from repeval.messages import RepevalError, printable
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -31,7 +30,7 @@ def fetch(args: argparse.Namespace) -> int:
     if entry["basis"] == "released":
         from repeval.companion.paper_data.released import fetch_release
 
-        print(*fetch_release(entry), sep="\n")
+        print(*fetch_release(entry, accept=args.accept_new), sep="\n")
     else:
         print(*fetch_file(entry), sep="\n")
     return 0
@@ -96,7 +95,7 @@ def analyze(args: argparse.Namespace) -> int:
             found = {value: a.to_dict() for value, a in groups.items()}
             rows = [dataclasses.asdict(row) for row in macros]
             document["by"] = {"column": args.by, "groups": found, "macro": rows}
-        _write_json(args.json, document, args.data)
+        _write_json(args.json, document)
     if args.json != "-":
         print(text, end="")
     return 0
@@ -126,10 +125,9 @@ def compare(args: argparse.Namespace) -> int:
         found = family(outcomes, baseline, candidates, **options)
         table = found.to_frame()
     if args.csv:
-        _refuse_inputs("csv", args.csv, args.data)
-        _write(args.csv, csv(table).encode())
+        write(args.csv, csv(table).encode())
     if args.json:
-        _write_json(args.json, found.to_dict(), args.data)
+        _write_json(args.json, found.to_dict())
     if args.json != "-":
         print(found.screen(**shown), end="")
     return 0
@@ -148,7 +146,7 @@ def gate(args: argparse.Namespace) -> int:
         cluster=args.cluster,
     )  # fmt: skip
     if args.json:
-        _write_json(args.json, found.to_dict(), args.data)
+        _write_json(args.json, found.to_dict())
     if args.json != "-":
         with contextlib.suppress(BrokenPipeError):  # who left is told by the exit code
             print(found.screen(markdown=args.markdown, everything=args.all), end="", flush=True)
@@ -186,7 +184,7 @@ def plan(args: argparse.Namespace) -> int:
             cluster=args.cluster,
         )  # fmt: skip
     if args.json:
-        _write_json(args.json, found.to_dict(), args.data)
+        _write_json(args.json, found.to_dict())
     if args.json != "-":
         print(found.screen(markdown=args.markdown, everything=args.all), end="")
     return 0
@@ -219,10 +217,9 @@ def items(args: argparse.Namespace) -> int:
         n_resamples=args.resamples, seed=args.seed, cluster=args.cluster,
     )  # fmt: skip
     if args.csv:
-        _refuse_inputs("csv", args.csv, args.data)
-        _write(args.csv, csv(found.to_frame()).encode())
+        write(args.csv, csv(found.to_frame()).encode())
     if args.json:
-        _write_json(args.json, found.to_dict(), args.data)
+        _write_json(args.json, found.to_dict())
     if args.json != "-":
         print(found.screen(markdown=args.markdown), end="")
     return 0
@@ -237,14 +234,13 @@ def rank(args: argparse.Namespace) -> int:
         if Path(path).suffix.removeprefix(".") not in FORMATS:
             endings = ", ".join(f".{kind}" for kind in FORMATS)
             raise RepevalError("bad-option", f"-o {path}: a leaderboard is written to {endings}.")
-        _refuse_inputs("output", path, args.data)
     outcomes = _load(args)
     board = leaderboard(
         outcomes, condition=args.condition, level=args.level, n_resamples=args.resamples,
         seed=args.seed, cluster=args.cluster,
     )  # fmt: skip
     for path in args.output:
-        _write(path, board.written(Path(path).suffix.removeprefix(".")).encode())
+        write(path, board.written(Path(path).suffix.removeprefix(".")).encode())
     if not args.output:
         print(board.screen(), end="")
     return 0
@@ -259,7 +255,7 @@ def _answerable(part: Outcomes, cluster: str | None) -> bool:
 
 
 def build(args: argparse.Namespace) -> int:
-    """Build the book; 1 if a page or the site failed."""
+    """Build the book; 3 if a page or the site failed."""
     _refuse_groups(args, "build")
     from repeval.companion.book import BuildFailed, build
 
@@ -273,7 +269,7 @@ def build(args: argparse.Namespace) -> int:
         )  # fmt: skip
     except BuildFailed as error:
         print(f"repeval: {error}", file=sys.stderr)
-        return 1
+        return 3
     print(f"The book is at {page}\nThe answer on one page: {page.parents[1] / 'summary.html'}")
     return 0
 
@@ -316,7 +312,7 @@ def convert(args: argparse.Namespace) -> int:
         content, notices = convert(args.logs, args.output, choices=args.choices, **options)
         files = {args.output: content}
     for path, content in files.items():
-        _write(path, content, folders=bool(args.to))
+        write(path, content, folders=bool(args.to))
     for notice in notices:
         print(f"{notice.code}: {printable(notice.text)}")
     for path in files:
@@ -346,7 +342,7 @@ def claims(args: argparse.Namespace) -> int:
             "schema": "repeval/claims/1", **scorecard.made(), "data": analysis.to_dict()["data"],
             "size": size, "counts": counts, "claims": [scorecard.record(v) for v in found],
         }  # fmt: skip
-        _write_json(args.json, document, args.data)
+        _write_json(args.json, document)
     if args.json != "-":
         _say_stand_in(outcomes)
         print(scorecard.screen(found, f"{outcomes.source.name}, studies in {size} size"), end="")
@@ -363,40 +359,31 @@ def simulate(args: argparse.Namespace) -> int:
         sys.stdout.write(table.to_csv(index=False))
         return 0
     if args.csv:
-        _write(args.csv, table.to_csv(index=False).encode())
+        write(args.csv, table.to_csv(index=False).encode())
     print(screen(args.kind, table), end="")
     return 0
 
 
-def _write_json(path: str, document: dict[str, Any], inputs: Sequence[str] = ()) -> None:
-    plain = {"indent": 1, "ensure_ascii": False, "allow_nan": False}
-    # Claims may hold numpy numbers and arrays.
-    text = json.dumps(document, default=lambda value: value.tolist(), **plain) + "\n"
+def _write_json(path: str, document: dict[str, Any]) -> None:
+    from repeval.report.format import json_text
+
+    text = json_text(document)
     if path == "-":
         sys.stdout.write(text)
+    else:
+        write(path, text.encode())
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Refuse outputs of any command over its inputs, the package's data, or each other."""
+    options = {"json": "--json", "csv": "--csv", "output": "-o"}
+    given = {option: getattr(args, name, None) for name, option in options.items()}
+    if not any(given.values()):
         return
-    _refuse_inputs("json", path, inputs)
-    _write(path, text.encode())
+    from repeval.io.registry import data_dir
 
-
-def _refuse_inputs(option: str, path: str, inputs: Sequence[str]) -> None:
-    if Path(path).resolve() in {Path(g.partition("=")[2] or g).resolve() for g in inputs}:
-        what = f"--{option} {path} is one of the inputs; name another file"
-        raise RepevalError("bad-option", what)
-
-
-def _write(path: str | Path, content: bytes, folders: bool = False) -> None:
-    target = Path(path).resolve()
-    # Written beside and renamed: a full disk leaves no half file. A device or a pipe is no file.
-    part = target.with_name(f".{target.name}.part")
-    replace = target.is_file() or not target.exists()
-    try:
-        if folders:
-            target.parent.mkdir(parents=True, exist_ok=True)
-        (part if replace else target).write_bytes(content)
-        if replace:
-            part.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise refused("cannot-write", f"cannot write {path}: {error.strerror}.") from None
+    read = [data_dir()]
+    for name in ("data", "baseline", "candidate", "many", "logs", "table"):
+        found = getattr(args, name, None) or ()
+        read += [found] if isinstance(found, str) else found
+    outputs(given, read)

@@ -1,6 +1,7 @@
 """What is shipped, what is pinned, and that both agree."""
 
 import ast
+import hashlib
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ import nbformat
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import repeval
 
@@ -23,12 +25,13 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def pins(text):
-    found = re.findall(r"^\W*([A-Za-z0-9._-]+)(?:\[\w+\])?==(\S+)$", text, re.MULTILINE)
+    found = re.findall(r"^\W*([A-Za-z0-9._-]+)(?:\[\w+\])?==(\S+)(?: \\)?$", text, re.M)
     assert found
     return {canonicalize_name(name): version for name, version in found}
 
 
 LOCK = pins((ROOT / "requirements.lock").read_text())
+LOWEST = pins((ROOT / "requirements.lowest.lock").read_text())
 ENVIRONMENT = pins((ROOT / "environment.yml").read_text())
 EXTRAS = PROJECT["optional-dependencies"]
 LOCKED = [*PROJECT["dependencies"], *EXTRAS["book"], *EXTRAS["test"]]
@@ -42,6 +45,13 @@ def test_every_range_holds_its_pin(requirement):
     assert ENVIRONMENT[name] == LOCK[name]
 
 
+@pytest.mark.parametrize("requirement", LOCKED)
+def test_the_lowest_version_of_every_range_is_one_that_is_tried(requirement):
+    requirement = Requirement(requirement)
+    lowest = [s.version for s in requirement.specifier if s.operator in (">=", "==")]
+    assert [Version(LOWEST[canonicalize_name(requirement.name)])] == [*map(Version, lowest)]
+
+
 def test_environment_pins_only_what_is_used_directly():
     assert set(ENVIRONMENT) == {canonicalize_name(Requirement(r).name) for r in LOCKED}
 
@@ -52,8 +62,22 @@ def test_the_plain_install_is_four_libraries():
 
 
 def test_pins_name_no_place():
-    for name in ("requirements.lock", "environment.yml"):
+    for name in ("requirements.lock", "requirements.lowest.lock", "environment.yml"):
         assert not re.search(r"://|file:|(^|\s)/|--(extra-)?index", (ROOT / name).read_text())
+
+
+def test_every_pin_has_its_hashes():
+    text = (ROOT / "requirements.lock").read_text()
+    pinned = re.findall(r"^[A-Za-z0-9._-]+==\S+( \\\n    --hash=sha256:[0-9a-f]{64})?", text, re.M)
+    assert len(pinned) == len(LOCK) > 100
+    assert all(pinned)
+
+
+def test_mathjax_is_its_publisher_s_file_with_its_licence():
+    folder = ROOT / "book" / "_mathjax"
+    said = re.search(r"SHA-256 of the file: (\w{64})", (folder / "README.txt").read_text())[1]
+    assert hashlib.sha256((folder / "tex-svg.js").read_bytes()).hexdigest() == said
+    assert "Apache License" in (folder / "LICENSE").read_text()
 
 
 def test_the_version_stands_in_one_place():

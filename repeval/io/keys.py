@@ -77,3 +77,7 @@ class Source:
     n_rows: int = 0
     excluded: tuple[str, ...] = ()
     default_condition: str | None = None
+
+    def __post_init__(self) -> None:
+        # The name of a file may be no text that an answer can hold.
+        object.__setattr__(self, "name", self.name.encode("utf-8", "replace").decode())

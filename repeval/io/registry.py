@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import repeval
+from repeval.io.outputs import refuse_foreign
 from repeval.messages import RepevalError, refused
 
 Entry = dict[str, Any]
 RELEASED = "leetcode-repeated-runs"
 FILES = "https://raw.githubusercontent.com"
+#: How a login page of a network begins that is sent in place of a file.
+PAGE = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)", re.I | re.S
+)
 
 
 @cache
@@ -45,20 +52,46 @@ def registry() -> dict[str, Entry]:
 
 
 def cache_dir() -> Path:
-    """Return the user's folder for fetched data."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "repeval"
+    """Return the user's folder for fetched data; a `RepevalError` where no home is known."""
+    base = os.environ.get("XDG_CACHE_HOME") or ""
+    if os.path.isabs(base):  # a relative one means nothing, by its specification
+        return Path(base) / "repeval"
+    try:
+        return Path.home() / ".cache" / "repeval"
+    except RuntimeError:
+        raise refused("no-home", "The folder for fetched data is not known.") from None
 
 
 def default_dataset() -> Entry:
     """Return the released tensor if ``data/released.*`` or the cache has it, else the stand-in."""
     entry = registry()[RELEASED]
-    fetched = cache_dir() / entry["file"]
     if released := sorted(data_dir().glob("released.*")):
         return {**entry, "file": released[0].name}
-    if fetched.exists():
-        recorded = json.loads(fetched.with_suffix(".json").read_text(encoding="utf-8"))
-        return {**entry, "file": str(fetched), "sha256": recorded["sha256"]}
+    fetched = None
+    with contextlib.suppress(RepevalError):  # no home, no cache
+        fetched = target(entry)
+    if fetched and fetched.exists():
+        return {**entry, "file": str(fetched), "sha256": recorded(fetched)["sha256"]}
     return registry()["reconstruction"]
+
+
+def recorded(fetched: Path) -> dict[str, str]:
+    """Return what was noted of a release when it was fetched first; empty before that."""
+    record = fetched.with_suffix(".json")
+    for path in (fetched.parent, fetched, record):
+        refuse_foreign(path)
+    try:
+        found = json.loads(record.read_text(encoding="utf-8"))
+        if not all(isinstance(found[key], str) for key in ("sha256", "fetched")):
+            raise TypeError
+    except FileNotFoundError:
+        if not fetched.exists():
+            return {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass
+    else:
+        return found
+    raise refused("damaged-record", f"{record}, beside {fetched.name}, is no record of a fetch.")
 
 
 def dataset_path(entry: Entry) -> Path:
@@ -95,7 +128,9 @@ def listing() -> str:
     lines = []
     for entry in _fetchable().values():
         size = f"{entry['bytes']:,} bytes" if entry["bytes"] else "unknown size"
-        here = "fetched" if target(entry).exists() else size
+        here = size
+        with contextlib.suppress(RepevalError):
+            here = "fetched" if target(entry).exists() else size
         lines.append(f"  {entry['name']:<30} {here:<16} {entry['title']} ({entry['licence']})")
     return "\n".join(["Data sets (repeval fetch NAME):", *lines])
 
@@ -145,11 +180,20 @@ def download(address: str, sha256: str | None, name: str) -> Path:
     except ImportError as error:
         raise refused("fetch-extra", "Fetching needs pooch.") from error
     pooch.get_logger().setLevel("ERROR")
+
+    def get(url: str, output: str, pooch_: Any) -> None:
+        pooch.HTTPDownloader()(url, output, pooch_)
+        with open(output, "rb") as file:
+            if PAGE.match(file.read(1024)):
+                raise refused("no-file-but-page", f"{address} gave a web page.")
+
     try:
         path = pooch.retrieve(
             address, known_hash=sha256 and f"sha256:{sha256}", fname=name,
-            path=cache_dir(), progressbar=False,
+            path=cache_dir(), progressbar=False, downloader=get,
         )  # fmt: skip
+    except RepevalError:
+        raise
     except ValueError as error:
         raise refused("checksum", f"{address}: {str(error).splitlines()[0]}") from None
     except OSError as error:

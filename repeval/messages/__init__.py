@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from repeval.messages import answering, reading
 
-__all__ = ["KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "printable", "refused", "some"]
+__all__ = [
+    "KINDS", "MESSAGES", "Message", "Notice", "RepevalError", "clipped", "printable", "refused",
+    "some",
+]  # fmt: skip
 
 
 #: Characters of a message: a screen of 80 columns and 20 lines.
@@ -60,9 +63,10 @@ class RepevalError(ValueError):
         super().__init__(self.text)
 
 
-def clipped(text: str) -> str:
+def clipped(text: object, most: int = LONGEST) -> str:
     """Leave out the middle of what fills more than a screen: names in data may be of any length."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 500]} [...] {text[-490:]}"
+    text = str(text)
+    return text if len(text) <= most else f"{text[: 2 * most // 3]} [...] {text[6 - most // 3 :]}"
 
 
 def refused(code: str, what: str) -> RepevalError:

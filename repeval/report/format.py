@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import statistics
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from repeval.stats.pairs.decision import FEWEST
 
@@ -16,6 +18,7 @@ STAND_IN = (
     "STAND-IN DATA, not the paper's runs: rebuilt from published totals. Do not cite as a check "
     "of the paper. The real runs: repeval fetch leetcode-repeated-runs."
 )
+STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 NOT_SHOWN = "not shown"
 NO_LIMIT = "no limit is seen"
 STEADY = f"{NOT_SHOWN}: no verdict changed between runs"
@@ -23,6 +26,16 @@ NEW = "new ones like them"
 NEEDS_RUNS = "needs two runs of a problem"
 TOO_FEW = f"no verdict on fewer than {FEWEST} problems"
 LOPSIDED = "lopsided, see the scores"
+
+
+def json_text(document: Any) -> str:
+    """Return a document as JSON in text; numbers and arrays of numpy are plain ones.
+
+    What would steer a terminal, or turn its text around, is written by its number.
+    """
+    plain = {"indent": 1, "ensure_ascii": False, "allow_nan": False}
+    text = json.dumps(document, default=lambda value: value.tolist(), **plain)
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def points(value: float, digits: int = 1) -> str:

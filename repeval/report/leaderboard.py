@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from repeval._version import __version__
 from repeval.io.keys import check_names
 from repeval.messages import RepevalError, refused
 from repeval.report.compute import Answers
-from repeval.report.format import STAND_IN, count, percent, points, reach
+from repeval.report.format import STAND_IN, count, json_text, percent, points, reach
 from repeval.report.rows import Limits, Settings
 from repeval.report.screen import Section, rendered
 from repeval.report.summary import NEW, THESE
@@ -114,7 +113,7 @@ class Leaderboard:
     def written(self, kind: str) -> str:
         """Return the leaderboard as text of a format of `FORMATS`."""
         if kind == "json":
-            return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+            return json_text(self.to_dict())
         if kind == "csv":
             return csv(self.to_frame())
         if kind == "tex":

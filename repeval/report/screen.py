@@ -302,6 +302,11 @@ def _clean(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Make text from data safe in Markdown: no HTML, no table or emphasis marks."""
+    """Make text from data safe in Markdown: no HTML, no table or emphasis marks, nobody called.
+
+    Where a comment is shown, @name calls a person and #1 links to an issue, escaped or not: a
+    space without width after the sign ends that.
+    """
     safe = html.escape(_clean(text), quote=False)
-    return "".join(f"\\{c}" if c in "\\`*_{}[]|#" else c for c in safe)
+    safe = "".join(f"\\{c}" if c in "\\`*_{}[]|#" else c for c in safe)
+    return re.sub(r"(?<=[@#])(?=\w)", "\u200b", safe)

@@ -5,6 +5,7 @@ Figures are texts, in points or to the digits that matter; what the data do not 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
     from repeval.report.rows import Limits, Macro, System
 
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
 CARD = [
     "Score and intervals are in percent. these: for exactly these problems; new ones: for problems "
     "like them. within: variance between runs of a problem; between: variance of difficulty.",
@@ -33,11 +36,16 @@ CARD = [
 
 
 def csv(frame: pd.DataFrame) -> str:
-    """Return CSV in which no text is a formula to a spreadsheet: an apostrophe leads it."""
+    """Return CSV in which no text is a formula to a spreadsheet: an apostrophe leads it.
+
+    A number that is written as text stays a number, and a control character becomes a mark.
+    """
 
     def text(value):
-        formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-        return f"'{value}" if formula else value
+        if not isinstance(value, str) or NUMBER.fullmatch(value):
+            return value
+        value = "".join(c if c.isprintable() or c in "\t\r\n" else "?" for c in value)
+        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
 
     return frame.map(text).rename(columns=text).to_csv(index=False, lineterminator="\n")
 

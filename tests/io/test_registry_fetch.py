@@ -4,6 +4,7 @@ import functools
 import hashlib
 import http.server
 import json
+import os
 import threading
 
 import pytest
@@ -165,3 +166,59 @@ def test_the_record_is_readable(server, cache):
     text = (cache / "released.csv").read_bytes()
     assert record["sha256"] == hashlib.sha256(text).hexdigest()
     assert record["fetched"].startswith("20")
+
+
+@pytest.mark.parametrize("left", ["", "{", "[]", '{"sha256": 3}', "[" * 10**5, None])
+def test_a_damaged_record_is_named(left, server, cache, capsys):
+    put_release(server, zipped(LAYOUTS["rows"]))
+    fetch_release()
+    if left is None:
+        (cache / "released.json").unlink()
+    else:
+        (cache / "released.json").write_text(left)
+    for argv in (["analyze"], ["fetch", registry.RELEASED]):
+        assert main(argv) == 2
+        said = capsys.readouterr().err
+        assert "released.json, beside released.csv, is no record" in said
+
+
+@pytest.mark.parametrize("page", [b"<!DOCTYPE html><p>Log in", b"\n<!-- x -->\n<HTML>", b"no zip"])
+@pytest.mark.parametrize("name", ["runs", registry.RELEASED])
+def test_a_login_page_is_no_file(page, name, server, registered, cache, capsys):
+    put(server, FILE, page)
+    put_release(server, page)
+    assert main(["fetch", name]) == 2
+    said = capsys.readouterr().err
+    assert ("web page" in said) == (b"<" in page)
+    assert "Traceback" not in said
+    assert not cache.exists() or list(cache.iterdir()) == []
+
+
+def test_the_commit_is_recorded_and_a_new_release_is_taken_only_when_told(server, cache, capsys):
+    def served(layout, commit):
+        content = bytearray(zipped(LAYOUTS[layout]))
+        content[-2:] = len(commit).to_bytes(2, "little")
+        put_release(server, bytes(content) + commit.encode())
+
+    served("rows", "a" * 40)
+    fetch_release()
+    assert json.loads((cache / "released.json").read_text())["commit"] == "a" * 40
+    (cache / "released.csv").unlink()
+    served("other outcome", "b" * 40)
+    assert main(["fetch", registry.RELEASED]) == 2
+    said = capsys.readouterr().err
+    assert "a" * 40 in said
+    assert "b" * 40 in said
+    assert "--accept-new" in said
+    assert main(["fetch", registry.RELEASED, "--accept-new"]) == 0
+    assert json.loads((cache / "released.json").read_text())["commit"] == "b" * 40
+    assert repeval.load().source.basis == "released"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs the superuser")
+def test_a_cache_of_somebody_else_is_refused(server, cache, capsys):
+    put_release(server, zipped(LAYOUTS["rows"]))
+    fetch_release()
+    os.chown(cache / "released.csv", 12345, 12345)
+    assert main(["analyze"]) == 2
+    assert "belongs to another user" in capsys.readouterr().err

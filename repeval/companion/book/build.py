@@ -17,11 +17,14 @@ from repeval.companion.book.data import is_paper, save_data
 from repeval.companion.book.downloads import write_downloads
 from repeval.companion.book.execute import digest, execute
 from repeval.companion.book.pages import write_claims
-from repeval.companion.book.process import BuildFailed, stoppable, write
+from repeval.companion.book.process import books, own_matplotlib, stoppable, write
+from repeval.companion.book.publish import publish, refuse_mounts, restore
 from repeval.companion.book.site import build_pdf, build_site
 from repeval.companion.book.stage import front_matter, stage
+from repeval.io.outputs import refuse_foreign
 from repeval.io.registry import share_dir
 from repeval.messages import RepevalError, refused
+from repeval.report.format import json_text
 
 
 def build(
@@ -67,7 +70,8 @@ def build(
     Raises
     ------
     RepevalError
-        The name or the folder is unusable, or the book's dependencies are missing.
+        The name or the folder is unusable, another build of that name is running, or the book's
+        dependencies are missing.
     BuildFailed
         A page or the site failed. An older book of that name is left as it was.
     KeyboardInterrupt
@@ -78,9 +82,7 @@ def build(
     check(name)
     outcomes.rows()
     home = Path(directory or ".").resolve() / "_build" / name
-    # Figures on pages without cells are drawn here; a list of fonts would be left in the home.
-    os.environ.setdefault("MPLCONFIGDIR", str(home.parent / ".cache" / "matplotlib"))
-    with stoppable() as refuse_stopping, staging(home) as root:
+    with stoppable() as refuse_stopping, staging(home) as root, own_matplotlib(root.parent):
         options = dict(options or {})
         analysis = analyze(outcomes, seed=seed, **options)
         pages, notebooks, studies = stage(outcomes, analysis, root, share or share_dir(), name)
@@ -95,8 +97,7 @@ def build(
             kept = collect_claims(root)
             execute(last, root, parameters, inputs + kept, jobs)
         collect_files(root)
-        answer = json.dumps(analysis.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        write(root / "analysis.json", answer + "\n")
+        write(root / "analysis.json", json_text(analysis.to_dict()))
         write_summary(outcomes, analysis, root)
         build_site(root)
         write_downloads(root, is_paper(outcomes))
@@ -114,7 +115,7 @@ def check(name: str) -> None:
             f"{name!r} cannot name a book: use letters, digits, dots, dashes and underscores, "
             "beginning with a letter or digit, at most 64 (for example --name my-evals).",
         )
-    needed = ("jupyter-book", "papermill", "jupytext", "matplotlib", "django-static-mathjax")
+    needed = ("jupyter-book", "papermill", "jupytext", "matplotlib")
     try:
         version, *_ = map(importlib.metadata.version, needed)
     except importlib.metadata.PackageNotFoundError as missing:
@@ -130,36 +131,41 @@ def check(name: str) -> None:
 
 @contextmanager
 def staging(home: Path):
-    """Yield a new folder inside `home`, which only one build has at a time; remove it after."""
+    """Yield a new folder beside the books, of which a book has one at a time; remove it after."""
+    stages = home.parent / ".stage" / home.name
+    for folder in (home.parent, home.parent / ".stage", stages, home):
+        refuse_foreign(folder)
     with ExitStack() as held:
         try:
-            home.mkdir(parents=True, exist_ok=True)
-            lock(home, held)
-            for stale in (home / "failed", *home.glob("stage-*")):
+            stages.mkdir(parents=True, exist_ok=True)
+            lock(stages, held)
+            restore(home)
+            refuse_mounts(home)
+            for stale in (home / "failed", *home.glob("stage-*"), *stages.iterdir()):
                 shutil.rmtree(stale, ignore_errors=True)
-            root = Path(tempfile.mkdtemp(prefix="stage-", dir=home))
+            stage = Path(tempfile.mkdtemp(prefix="stage-", dir=stages))
         except OSError as error:
             what = f"The book goes to {home}, which cannot be written: {error.strerror}."
             raise refused("cannot-write", what) from error
-        held.callback(shutil.rmtree, root, ignore_errors=True)
+        held.callback(shutil.rmtree, stage, ignore_errors=True)
+        root = stage / "book"
+        root.mkdir()
         yield root
 
 
-def lock(home: Path, held: ExitStack) -> None:
+def lock(stages: Path, held: ExitStack) -> None:
     """Lock a folder until `held` ends; the lock goes with the process, too, and is no file."""
     try:
         import fcntl
     except ImportError:  # no such locks on this system
         return
-    handle = os.open(home, os.O_RDONLY)
+    handle = os.open(stages, os.O_RDONLY)
     held.callback(os.close, handle)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise BuildFailed(
-            f"Another build of {home.name!r} is running in this folder: wait until it ends, "
-            "or build under another --name."
-        ) from None
+        what = f"Another build of {stages.name!r} is running in this folder."
+        raise refused("book-busy", what) from None
     except OSError:  # some network disks lock no folders
         return
 
@@ -168,7 +174,7 @@ def run_studies(names, outcomes, root: Path, size: str, seed: int, jobs: int | N
     """Write the tables of studies to the stage, from the store beside the books where it can."""
     from repeval.companion.studies import result, store
 
-    kept = root.parents[1] / ".store" / "studies"
+    kept = books(root) / ".store" / "studies"
     for name in names:
         table = result(
             name, outcomes, size=size, seed=seed, jobs=jobs or os.cpu_count() or 1, store=kept
@@ -256,20 +262,3 @@ def write_summary(outcomes, analysis, root: Path) -> None:
     page = SUMMARY.format(title=title, body=body)
     write(root / "summary.html", page)
     write(root / "extra" / "summary.html", page)
-
-
-def publish(root: Path, home: Path) -> Path:
-    """Move what was built from the stage to `home`; the old book stays until all is there."""
-    sources = (
-        "analysis.json", "summary.md", "summary.html", "data", "notebooks", "extra/figures",
-        "extra/tables", "pdf", "_build/html",
-    )  # fmt: skip
-    old = root / ".old"
-    old.mkdir()
-    for source in map(root.joinpath, sources):
-        target = home / source.name
-        if target.exists():
-            target.replace(old / source.name)
-        if source.exists():
-            source.replace(target)
-    return home / "html" / "index.html"

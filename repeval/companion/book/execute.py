@@ -15,7 +15,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import repeval
-from repeval.companion.book.process import BuildFailed, plain, python, python_path, write
+from repeval.companion import kept
+from repeval.companion.book.process import BuildFailed, books, own_home, plain, python, write
 from repeval.io.registry import data_dir
 
 PARAMETERS = ("data", "name", "size", "seed")
@@ -24,6 +25,8 @@ COMMAND = (
     "import sys, pathlib; from repeval.companion.book.execute import execute_here; "
     "execute_here(pathlib.Path(sys.argv[1]))"
 )
+#: Seconds that a cell may run; the slowest needs about a minute, and at full size about an hour.
+LIMITS = {"quick": 15 * 60, "full": 6 * 3600}
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -36,7 +39,7 @@ def execute(notebooks: Mapping[str, str], root: Path, parameters, inputs: str, j
     """
     from tqdm import tqdm
 
-    top = root.parents[1]
+    pages = books(root) / ".store" / "pages"
     common = {
         "package": package_hash(),
         "parameters": parameters,
@@ -44,13 +47,14 @@ def execute(notebooks: Mapping[str, str], root: Path, parameters, inputs: str, j
         "python": platform.python_version(),
         "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
     }
-    stored = {
-        page: top / ".store" / "pages" / f"{digest({**common, 'source': text})}.ipynb"
+    places = {
+        page: pages / f"{digest({**common, 'source': text})}.kept"
         for page, text in notebooks.items()
     }
-    waiting = [page for page, path in stored.items() if not path.exists()]
+    stored = {page: text for page in places if (text := kept.read(places[page])) is not None}
+    waiting = [page for page in notebooks if page not in stored]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    environment = kernel_environment(top / ".cache")
+    environment = {**ONE_THREAD, **own_home(root.parent), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
     problems: list[str] = []
     stop = threading.Event()
 
@@ -59,8 +63,8 @@ def execute(notebooks: Mapping[str, str], root: Path, parameters, inputs: str, j
             return None
         start = time.monotonic()
         try:
-            text = run_page(page, notebooks[page], root, parameters, environment, stop)
-            write(stored[page], text)
+            stored[page] = run_page(page, notebooks[page], root, parameters, environment, stop)
+            kept.keep(places[page], stored[page])
         except BuildFailed as problem:
             problems.append(str(problem))
             return f"failed {page}"
@@ -81,15 +85,16 @@ def execute(notebooks: Mapping[str, str], root: Path, parameters, inputs: str, j
     shutil.rmtree(root / ".work", ignore_errors=True)  # else Sphinx reads it
     if problems:
         raise BuildFailed("\n\n".join(problems) + "\n\nNothing was published.")
-    for page, path in stored.items():
-        write(root / f"{page}.ipynb", path.read_text(encoding="utf-8"))
+    for page in notebooks:
+        write(root / f"{page}.ipynb", stored[page])
 
 
 def run_page(page, source, root, parameters, environment, stop) -> str:
     """Execute one page in its own process and return the stripped notebook."""
     work = root / ".work" / page.replace("/", ".")
     work.mkdir(parents=True)
-    request = {"source": source, "parameters": parameters, "root": str(root)}
+    limit = LIMITS[parameters["size"]]
+    request = {"source": source, "parameters": parameters, "root": str(root), "limit": limit}
     write(work / "request.json", json.dumps(request))
     status, printed = python(COMMAND, str(work), cwd=root, stop=stop, **environment)
     report, output = work / "problem.txt", work / "out.ipynb"
@@ -105,9 +110,9 @@ def run_page(page, source, root, parameters, environment, stop) -> str:
     if printed.strip():
         lines.append("The kernel and papermill wrote:\n" + printed.strip()[-4000:])
     if output.exists():
-        kept = root.parent / "failed" / f"{page.replace('/', '.')}.ipynb"
-        write(kept, output.read_text(encoding="utf-8"))
-        lines.append(f"The notebook as far as it went: {os.path.relpath(kept)}")
+        failed = books(root) / parameters["name"] / "failed" / f"{page.replace('/', '.')}.ipynb"
+        write(failed, output.read_text(encoding="utf-8"))
+        lines.append(f"The notebook as far as it went: {os.path.relpath(failed)}")
     raise BuildFailed("\n".join(lines))
 
 
@@ -116,6 +121,7 @@ def execute_here(work: Path) -> None:
     import jupytext
     import nbformat
     import papermill
+    from nbclient.exceptions import CellTimeoutError
     from traitlets.config import Config
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # papermill then ends the kernel
@@ -136,9 +142,13 @@ def execute_here(work: Path) -> None:
             cwd=request["root"],
             progress_bar=False,
             start_timeout=120,
+            execution_timeout=request["limit"],
             # Parallel kernels over plain TCP warn, over IPC they collide.
             config=Config({"KernelManager": {"transport_encryption": "required"}}),
         )
+    except CellTimeoutError:
+        what = f"a cell ran for more than {request['limit']:,} seconds, the limit; it was ended."
+        write(work / "problem.txt", what)
     except papermill.PapermillExecutionError as error:
         problem = f"cell In[{error.exec_count}] raised {error.ename}: {error.evalue}\n"
         write(work / "problem.txt", problem + plain("\n".join(error.traceback)))
@@ -188,23 +198,6 @@ def joined(outputs: list) -> list:
         else:
             found.append(output)
     return found
-
-
-def kernel_environment(scratch: Path) -> dict[str, str]:
-    """Environment of the executing processes: one thread each, nothing written elsewhere."""
-    homes = {
-        "IPYTHONDIR": "ipython",
-        "JUPYTER_RUNTIME_DIR": "jupyter",
-        "MPLCONFIGDIR": "matplotlib",
-    }
-    for folder in homes.values():
-        (scratch / folder).mkdir(parents=True, exist_ok=True)
-    return {
-        **ONE_THREAD,
-        **{variable: str(scratch / folder) for variable, folder in homes.items()},
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        "PYTHONPATH": python_path(),
-    }
 
 
 def package_hash() -> str:

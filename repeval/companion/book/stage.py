@@ -1,6 +1,6 @@
 """Lay out everything a book is built from in one folder, fitted to the data."""
 
-import importlib.metadata
+import importlib
 import json
 import re
 import shutil
@@ -11,6 +11,7 @@ from pathlib import Path
 from repeval.companion.book.data import is_paper
 from repeval.companion.book.html import figure_html, images
 from repeval.companion.book.process import BuildFailed, write
+from repeval.io.registry import data_dir
 from repeval.messages import MESSAGES
 from repeval.report.format import STAND_IN
 from repeval.stats.intervals import INTERVALS
@@ -56,7 +57,8 @@ def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list
         return known.get(condition, condition in pages or bool(shown.get(condition)))
 
     shutil.copytree(
-        share / "book", root / "book", ignore=shutil.ignore_patterns("*.md", "__pycache__")
+        share / "book", root / "book",
+        ignore=shutil.ignore_patterns("*.md", "_mathjax", "__pycache__"),
     )
     texts = {page: keep_passages(read_page(share, page), page, holds) for page in pages}
     notebooks = {page: text for page, text in texts.items() if page.startswith("notebooks/")}
@@ -74,7 +76,7 @@ def stage(outcomes, analysis, root: Path, share: Path, title: str) -> tuple[list
     write(root / "_config.yml", yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
     write(root / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
     write(root / "numbers.json", json.dumps(shown))
-    copy_mathjax(root / "extra" / "mathjax")
+    shutil.copytree(share / "book" / "_mathjax", root / "extra" / "mathjax")
     studies = [
         name
         for text in notebooks.values()
@@ -193,8 +195,8 @@ def with_figures(text: str, analysis) -> str:
 
 
 def with_lists(text: str) -> str:
-    """Replace the lines ``% messages`` and ``% intervals`` by all there are."""
-    lists = {"messages": messages_page, "intervals": intervals_table}
+    """Replace the lines ``% messages``, ``% intervals`` and ``% tests`` by all there are."""
+    lists = {"messages": messages_page, "intervals": intervals_table, "tests": tests_table}
     names = "|".join(lists)
     return re.sub(rf"^% ({names})$", lambda found: lists[found[1]](), text, flags=re.MULTILINE)
 
@@ -220,9 +222,14 @@ def intervals_table() -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in [heads, ["---"] * len(heads), *rows])
 
 
-def copy_mathjax(folder: Path) -> None:
-    """Copy the one MathJax file from the package that carries it as data."""
-    files = importlib.metadata.files("django-static-mathjax") or []
-    source = next(f for f in files if f.as_posix().endswith("/es5/tex-svg.js"))
-    folder.mkdir(parents=True)
-    shutil.copyfile(source.locate(), folder / "tex-svg.js")
+def tests_table() -> str:
+    """Return how many tests there are, as ``python -m tests.notebooks.counts`` counted them."""
+    found = json.loads((data_dir() / "counts.json").read_text(encoding="utf-8"))
+    sums = {kind: sum(cases for _, cases in table.values()) for kind, table in found.items()}
+    rows = [["folder", "functions", "cases"], ["---", "---:", "---:"]]
+    rows += [[f"`{name}`", *map(str, counts)] for name, counts in found["all"].items()]
+    total = sum(functions for functions, _ in found["all"].values())
+    rows.append(["**all**", f"**{total:,}**", f"**{sums['all']:,}**"])
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    kinds = f"Of the cases {sums['full']:,} are marked `full` and {sums['bench']:,} `bench`."
+    return f"{table}\n\n{kinds}"

@@ -15,6 +15,7 @@ import itertools
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -26,7 +27,8 @@ import pandas as pd
 
 from repeval.io import registry
 from repeval.io.keys import KEYS
-from repeval.io.registry import Entry, download, target
+from repeval.io.outputs import write
+from repeval.io.registry import Entry, download, recorded, target
 from repeval.messages import refused, some
 
 Rows = list[dict[str, Any]]
@@ -81,17 +83,20 @@ def read_release(archive: bytes, systems: Sequence[str]) -> tuple[pd.DataFrame, 
     RepevalError
         If no file has such rows, or two rows contradict each other.
     """
-    with zipfile.ZipFile(io.BytesIO(archive)) as packed:
-        members = {
-            info.filename: packed.read(info)
-            for info in packed.infolist()
-            if info.filename.lower().endswith(READABLE) and info.file_size <= LARGEST
-        }
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+            members = {
+                info.filename: packed.read(info)
+                for info in packed.infolist()
+                if info.filename.lower().endswith(READABLE) and info.file_size <= LARGEST
+            }
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError) as error:
+        raise refused("no-release", f"What was downloaded is no archive: {error}.") from None
     found: dict[str, Rows] = {layout: [] for layout in LAYOUTS}
     for name, data in sorted(members.items()):
         # Whatever a file holds that is no outcome, it is not the one that is looked for.
         layout, rows = LAYOUTS[0], []
-        with suppress(ValueError, OSError, TypeError, KeyError, StopIteration):
+        with suppress(Exception):
             layout, rows = _rows(PurePosixPath(name), data, members)
         found[layout] += [c for row in rows if (c := _canonical(row, PurePosixPath(name)))]
     layout = next((each for each in LAYOUTS if found[each]), None)
@@ -113,39 +118,49 @@ def read_release(archive: bytes, systems: Sequence[str]) -> tuple[pd.DataFrame, 
     return table[~same].sort_values(KEYS, ignore_index=True), said
 
 
-def fetch_release(entry: Entry) -> list[str]:
+def fetch_release(entry: Entry, *, accept: bool = False) -> list[str]:
     """Fetch the paper's repository, write its outcomes as a table, and record the first one seen.
 
-    The SHA-256 of the release is unknown until somebody fetched it: the first table is trusted
-    and recorded, a later one must be the same.
+    The release's SHA-256 is unknown until somebody fetched it: the first table is trusted and
+    recorded with its commit; a later one must be the same, unless it is to be accepted.
     """
     file = target(entry)
-    record = file.with_suffix(".json")
-    if file.exists():
-        return [f"{file} is there, fetched {json.loads(record.read_text())['fetched']}."]
+    record, seen = file.with_suffix(".json"), {} if accept else recorded(file)
+    if file.exists() and seen:
+        return [f"{file} is there, fetched {seen['fetched']}."]
     packed = download(f"{ARCHIVES}/{entry['repository']}/zip/HEAD", None, "release.zip")
     with (registry.data_dir() / "published-cells.csv").open(encoding="utf-8") as cells:
         systems = list(dict.fromkeys(row["model"] for row in csv.DictReader(cells)))
     try:
-        table, said = read_release(packed.read_bytes(), systems)
+        archive = packed.read_bytes()
+        table, said = read_release(archive, systems)
     finally:
         packed.unlink(missing_ok=True)
-    text = table.to_csv(index=False, lineterminator="\n")
-    sha256 = hashlib.sha256(text.encode()).hexdigest()
-    seen = json.loads(record.read_text())["sha256"] if record.exists() else sha256
-    if seen != sha256:
-        what = f"The release has changed: its outcomes had SHA-256 {seen}, now {sha256}."
+    text = table.to_csv(index=False, lineterminator="\n").encode()
+    about = {
+        "sha256": hashlib.sha256(text).hexdigest(), "commit": commit_of(archive),
+        "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
+        "repository": entry["repository"],
+    }  # fmt: skip
+    if seen and seen["sha256"] != about["sha256"]:
+        was, now = (f"{each['sha256']} (commit {each.get('commit')})" for each in (seen, about))
+        what = f"The release has changed: its outcomes had SHA-256 {was}, now {now}."
         raise refused("release-changed", f"{what} The record is {record}.")
-    about = {"sha256": sha256, "fetched": datetime.now(UTC).isoformat(timespec="seconds")}
-    record.write_text(json.dumps({**about, "repository": entry["repository"]}), encoding="utf-8")
-    part = file.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(file)
+    write(record, (json.dumps(seen or about, indent=1) + "\n").encode())
+    write(file, text)
     return [
         *said,
-        f"{file}: {len(table):,} runs, SHA-256 {sha256}, trusted on first use and recorded.",
+        f"{file}: {len(table):,} runs of commit {about['commit']}, SHA-256 {about['sha256']}, "
+        "trusted on first use and recorded.",
         "It now takes the place of the stand-in: make book builds the real-data edition.",
     ]
+
+
+def commit_of(archive: bytes) -> str:
+    """Return the commit that a zipped repository says it is of, "unknown" where it does not."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+        text = packed.comment.decode(errors="replace").strip()
+    return text if re.fullmatch(r"[0-9a-f]{40}", text) else "unknown"
 
 
 def _rows(path: PurePosixPath, data: bytes, members: dict[str, bytes]) -> tuple[str, Rows]:

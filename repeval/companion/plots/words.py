@@ -135,4 +135,4 @@ def _cells(outcomes: Outcomes) -> tuple[int, pd.DataFrame, pd.DataFrame]:
     samples = {s: (outcomes.system_problems(*s), outcomes.system(*s)) for s in outcomes.systems}
     rates = pd.DataFrame({s: pd.Series(x.rate, list(ids)) for s, (ids, x) in samples.items()})
     runs = pd.DataFrame({s: pd.Series(x.runs, list(ids)) for s, (ids, x) in samples.items()})
-    return int(runs.sum(axis=None)), rates, runs
+    return int(runs.sum().sum()), rates, runs

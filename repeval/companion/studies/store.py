@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import importlib
 import json
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from pathlib import Path
@@ -19,6 +19,7 @@ import pandas as pd
 import scipy
 
 import repeval
+from repeval.companion import kept
 from repeval.messages import refused
 from repeval.stats.resampling import DEFAULT_SEED
 
@@ -91,15 +92,14 @@ def run(
 ) -> pd.DataFrame:
     """Return the table of a study for parameters of one's own; else as `result`."""
     study = importlib.import_module(f"repeval.companion.studies.{name}")
-    path = store and Path(store) / f"{name}-{key(name, outcomes, parameters, seed)}.json"
-    if path and path.exists():
-        with contextlib.suppress(ValueError):  # what a full disk or a crash damaged is made again
-            return read(path)
+    path = store and Path(store) / f"{name}-{key(name, outcomes, parameters, seed)}.kept"
+    if path and (text := kept.read(path)):  # what a full disk or a crash damaged is made again
+        return pd.DataFrame(json.loads(text))
     tasks = study.tasks(outcomes, **parameters)
     done = each(functools.partial(study.rows, seed=seed, **parameters), tasks, jobs, name, executor)
     table = pd.DataFrame([row for rows in done for row in rows])
     if path:
-        write(table, path)
+        kept.keep(path, json.dumps(table.to_dict("list")))
     return table
 
 
@@ -134,11 +134,30 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def write(table: pd.DataFrame, path: Path) -> None:
-    """Write a table beside its place and rename it: never half a file."""
+    """Write a table, as `read` takes it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps(table.to_dict("list")), encoding="utf-8")
-    part.replace(path)
+    path.write_text(json.dumps(table.to_dict("list")), encoding="utf-8")
+
+
+def _bar(total: int, what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
+    """Return what shows how far a loop is, on a terminal; without tqdm nothing is shown."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return iter
+    return functools.partial(tqdm, total=total, desc=what, unit="piece", disable=None)
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it is gone: it would wait for ever."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent:
+            parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def each(
@@ -149,17 +168,15 @@ def each(
     executor: Executor | None = None,
 ) -> Iterator[Any]:
     """Yield the function's value for every task, in order, with a bar on a terminal."""
-    from tqdm import tqdm
-
     tasks: Sequence[Any] = list(tasks)
     jobs = max(1, min(jobs, len(tasks)))
-    bar = functools.partial(tqdm, total=len(tasks), desc=what, unit="piece", disable=None)
+    bar = _bar(len(tasks), what)
     if jobs == 1 and executor is None:
         yield from bar(map(function, tasks))
         return
     # Spawned: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
-    pool = executor or ProcessPoolExecutor(jobs, mp_context=context)
+    pool = executor or ProcessPoolExecutor(jobs, mp_context=context, initializer=end_with_parent)
     waiting = []
     try:
         waiting = [pool.submit(function, task) for task in tasks]

@@ -17,6 +17,7 @@ from repeval.io.convert.eee import QUESTION, newest, records
 from repeval.io.files import read
 from repeval.io.keys import KEYS
 from repeval.io.load import load
+from repeval.io.outputs import outputs
 from repeval.io.readers import find, merge
 from repeval.io.tables.choices import judged
 from repeval.messages import Notice, RepevalError, refused, some
@@ -63,7 +64,7 @@ def convert(
         raise RepevalError("bad-option", "--columns goes with --choices: logs need none.")
     if not choices and not found.reader:
         raise refused("no-logs", f"{some(found.roots)}: these are no logs.")
-    _refuse_input(target, [path for path, _ in found.files])
+    outputs({"-o": target}, [path for path, _ in found.files])
     notices: list[Notice] = []
     if choices:
         raw = [read(path, model, format) for path, model in found.files]
@@ -113,7 +114,7 @@ def convert_to_records(
     """
     target, found, notices = Path(target), find(paths, format), []
     inputs = [path for path, _ in found.files]
-    _refuse_input(target, inputs)
+    outputs({"-o": target}, inputs)
     if found.reader:
         if columns:
             raise RepevalError("bad-option", "--columns is for tables: logs need none.")
@@ -130,9 +131,3 @@ def convert_to_records(
     library = found.reader.NAME if found.reader else ""
     about = {"scorer": scorer or "", "library": library, "written": newest(inputs)}
     return records(table.reset_index(drop=True), target, name=name, **about), notices
-
-
-def _refuse_input(target: Path, inputs: Iterable[Path]) -> None:
-    for path in inputs:
-        if path.resolve() in (target.resolve(), *target.resolve().parents):
-            raise RepevalError("bad-option", f"-o {target} is one of the inputs; name another file")

@@ -26,6 +26,8 @@ parts:
   - caption: Reference
     chapters:
       - file: book/commands
+      - file: book/trust
+      - file: book/checked
       - file: book/glossary
       - file: book/references
       - file: book/api

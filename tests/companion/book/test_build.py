@@ -15,6 +15,7 @@ import pytest
 
 import repeval
 from repeval.companion.book import BuildFailed, build
+from repeval.companion.book.execute import LIMITS
 from repeval.messages import RepevalError
 from repeval.report.format import STAND_IN
 
@@ -24,8 +25,8 @@ CRASH = "x = 1\nraise ArithmeticError('the sum is wrong')"
 SLOW = """\
 import os, pathlib, subprocess, sys, time
 worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-pathlib.Path("../../part").write_text(f"{os.getppid()} {os.getpid()} {worker.pid}")
-pathlib.Path("../../part").rename("../../started")
+pathlib.Path("../../../../part").write_text(f"{os.getppid()} {os.getpid()} {worker.pid}")
+pathlib.Path("../../../../part").rename("../../../../started")
 time.sleep(600)"""
 COMMAND = """\
 import pathlib, signal, sys
@@ -187,7 +188,7 @@ def test_a_failed_cell_publishes_nothing(book, tmp_path):
     assert kept.name in text
     assert "the sum is wrong" in kept.read_text()
     assert (home / "html/notebooks/both.html").stat() == before
-    assert not list(home.glob("stage-*"))
+    assert not list(home.parent.rglob("stage-*"))
 
 
 def test_parameters_are_exactly_the_four(share, outcomes, tmp_path):
@@ -218,15 +219,15 @@ def test_each_warning_of_sphinx_stops_the_build(share, outcomes, tmp_path):
 
 
 def test_two_builds_of_one_name_do_not_meet(share, outcomes, tmp_path):
-    home = tmp_path / "_build" / "paper"
-    stage = home / "stage-of-the-other"
+    stages = tmp_path / "_build" / ".stage" / "paper"
+    stage = stages / "stage-of-the-other"
     stage.mkdir(parents=True)
-    handle = os.open(home, os.O_RDONLY)
+    handle = os.open(stages, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
-    with pytest.raises(BuildFailed, match="Another build of 'paper'"):
+    with pytest.raises(RepevalError, match="Another build of 'paper'"):
         build(outcomes, share=share, directory=tmp_path)
     os.close(handle)
-    assert list(home.iterdir()) == [stage]
+    assert list(stages.iterdir()) == [stage]
 
 
 def state(home):
@@ -240,7 +241,14 @@ def running(pid):
         return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_cell_that_does_not_end_is_ended(share, outcomes, tmp_path, monkeypatch):
+    write_notebook(share, "notebooks/both", code="import time\ntime.sleep(600)")
+    monkeypatch.setitem(LIMITS, "quick", 2)
+    with pytest.raises(BuildFailed, match="both failed: a cell ran for more than 2 seconds"):
+        build(outcomes, share=share, directory=tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_stopped_build_leaves_the_old_book_and_nothing_else(book, tmp_path, number):
     home = tmp_path / "_build" / "mine"
     shutil.copytree(book[0], home, ignore=shutil.ignore_patterns("failed"))
@@ -260,8 +268,12 @@ def test_a_stopped_build_leaves_the_old_book_and_nothing_else(book, tmp_path, nu
     process.send_signal(number)
     try:
         # 60 s: the kernel is told to end, and killed after 15.
-        assert process.communicate(timeout=60)[1] == "repeval: stopped\n"
-        assert process.returncode == 130
+        said = process.communicate(timeout=60)[1]
+        if number == signal.SIGKILL:
+            while any(map(running, pids)) and time.monotonic() < deadline + 60:
+                time.sleep(0.1)
+        else:
+            assert (said, process.returncode) == ("repeval: stopped\n", 130)
         assert not any(map(running, pids))
         assert state(home) == before
     finally:

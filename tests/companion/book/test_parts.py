@@ -273,3 +273,17 @@ def test_what_a_cell_prints_is_one_output():
     stripped, _ = strip(text, "page", Path("/stage"))
     outputs = nbformat.reads(stripped, as_version=4).cells[0].outputs
     assert [o.get("text") for o in outputs] == ["a\nb\n", None, "d\n"]
+
+
+@pytest.mark.parametrize("number", ["-1.5", "-3", "+2e-7", "-.5"])
+def test_a_negative_number_written_as_text_stays_one(number):
+    assert csv(pd.DataFrame({"x": [number]})) == f"x\n{number}\n"
+
+
+@pytest.mark.parametrize("formula", ["-1+1", "-A1", "+1%", "--1", "-1 ", "-inf", "=1", "\n=1"])
+def test_what_is_more_than_a_number_is_guarded(formula):
+    assert csv(pd.DataFrame({"x": [formula]})).replace('"', "").startswith(f"x\n'{formula}")
+
+
+def test_no_download_steers_a_terminal():
+    assert csv(pd.DataFrame({"x": ["\x1b[31m\x9b\u202e"]})) == "x\n?[31m??\n"

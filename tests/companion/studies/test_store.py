@@ -4,11 +4,14 @@ import importlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
+import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 import repeval
@@ -66,7 +69,7 @@ def test_no_executor_changes_the_table(executor, tmp_path):
                 pool.waiting.clear()
         # It is not ours to shut down.
         assert pool.submit(os.getpid) is not None
-    files = [path for path in tmp_path.rglob("*.json")]
+    files = [path for path in tmp_path.rglob("*.kept")]
     assert len(files) == 3
     assert len({path.read_bytes() for path in files}) == 1
 
@@ -89,7 +92,7 @@ def test_a_stored_table_is_read_and_not_computed(tmp_path, monkeypatch):
     first = result("doubling", None, store=tmp_path)
     monkeypatch.setattr(doubling, "rows", None)
     pd.testing.assert_frame_equal(result("doubling", None, store=tmp_path), first)
-    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
+    assert [path.suffix for path in tmp_path.iterdir()] == [".kept"]
 
 
 def test_numbers_come_back_to_the_last_bit_and_names_as_text(tmp_path):
@@ -155,3 +158,25 @@ def test_a_killed_process_is_told_in_a_sentence():
     with pytest.raises(RepevalError, match="that computed doubling was ended") as caught:
         list(store.each(die, range(4), 2, "doubling"))
     assert caught.value.code == "worker-ended"
+
+
+ORPHAN = """\
+from repeval.companion.studies import store
+from tests.companion.studies.test_store import sleep
+list(store.each(sleep, range(2), 2, "sleeping"))"""
+
+
+def sleep(_):
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+
+
+def test_processes_end_with_the_one_that_started_them():
+    process = subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, text=True)
+    pids = [int(process.stdout.readline()) for _ in range(2)]
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 30
+    while any(map(psutil.pid_exists, pids)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(psutil.pid_exists, pids))

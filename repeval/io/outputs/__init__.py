@@ -1,0 +1,199 @@
+"""Files that a command writes: never over what is read, never over each other, whole or not."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from repeval.messages import RepevalError, refused
+
+__all__ = ["outputs", "refuse_foreign", "write"]
+
+#: How an answer of `repeval` begins: one in a folder that is read may be written again.
+ANSWER = b'{\n "schema": "repeval/'
+TEXTS = (".md", ".tex")
+#: What a shell sent elsewhere is written to where it is open, and not replaced by name.
+STDOUT = (Path("/dev/stdout"), Path("/dev/fd/1"), Path("/proc/self/fd/1"))
+#: A folder that takes no new file, or a file that is mounted, can still be written in place.
+IN_PLACE = {errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+def outputs(
+    targets: Mapping[str, str | Path | Sequence[str | Path] | None],
+    inputs: Iterable[str | Path],
+) -> None:
+    """Refuse outputs that would replace a file that is read, or each other.
+
+    What is below a folder that is read, or belongs to a log that is read (its samples, its
+    settings), counts as read. Files are told by what they are, not by how they are spelled: links,
+    hard links and other spellings of a path are seen through.
+
+    Parameters
+    ----------
+    targets : mapping
+        Options, such as ``--json``, and the files that they name; None and "-" are none.
+    inputs : iterable of path
+        Files and folders that are read, also as ``NAME=PATH``.
+
+    Raises
+    ------
+    RepevalError
+        Before anything is computed or written.
+
+    Examples
+    --------
+    >>> from repeval.io.outputs import outputs
+    >>> outputs({"--json": "answer.json", "--csv": None}, ["runs.csv"])
+    >>> outputs({"--json": "./runs.csv"}, ["runs.csv"])
+    Traceback (most recent call last):
+        ...
+    repeval.messages.RepevalError: --json ./runs.csv is one of the inputs; name another file
+    """
+    read = [path for given in inputs for path in _spellings(given)]
+    seen: dict[Path, str] = {}
+    for option, given in targets.items():
+        for name in [given] if isinstance(given, str | Path) else given or ():
+            target = Path(name).resolve()
+            if str(name) == "-" or Path(name) in STDOUT or _is_stream(target):
+                continue
+            if any(_holds(path, target) for path in read):
+                what = f"{option} {name} is one of the inputs; name another file"
+                raise RepevalError("bad-option", what)
+            if target in seen:
+                what = f"{option} {name} is what {seen[target]} writes; name another file"
+                raise RepevalError("bad-option", what)
+            seen[target] = option
+
+
+def write(path: str | Path, content: bytes, *, folders: bool = False) -> None:
+    """Write a file whole or not at all; owner and mode of one that is there are kept.
+
+    Written beside under a name that nobody can foresee and renamed: a full disk or an end from
+    outside leaves no half file. A device or a pipe is written to as it is.
+
+    Parameters
+    ----------
+    path : path
+        A link leads to its file, if it is one's own.
+    content : bytes
+    folders : bool
+        Make the folders above it.
+
+    Raises
+    ------
+    RepevalError
+        If it cannot be written.
+    """
+    target = Path(path).resolve()
+    try:
+        _refuse_planted(Path(path))
+        if folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        there = target.stat() if target.exists() else None
+        if there and not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if Path(path) in STDOUT:
+            sys.stdout.flush()
+            os.write(1, content)
+        elif _is_stream(target):
+            Path(path).write_bytes(content)
+        elif not _replaced(target, content, there):
+            target.write_bytes(content)
+    except OSError as error:
+        raise refused("cannot-write", f"cannot write {path}: {error.strerror}.") from None
+
+
+def refuse_foreign(path: Path) -> None:
+    """Refuse what is there and belongs to somebody else: its content could change figures.
+
+    Trusted are oneself, the superuser, and who owns the folder that it lies in: a checkout's owner.
+    A link is judged by itself and by what it leads to.
+    """
+    if not hasattr(os, "geteuid"):
+        return
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        trusted = {os.geteuid(), 0, path.parent.stat().st_uid}
+        if not {path.lstat().st_uid, path.stat().st_uid} <= trusted:
+            raise refused("foreign-folder", f"{path} belongs to another user.")
+
+
+def _spellings(given: str | Path) -> list[Path]:
+    """Return what a path may name, with ``NAME=PATH`` taken apart, as far as it is there."""
+    text = os.fspath(given)
+    found = [text, *(text[i + 1 :] for i, sign in enumerate(text) if sign == "=")]
+    return [Path(path).resolve() for path in found if path and os.path.exists(path)]
+
+
+def _holds(read: Path, target: Path) -> bool:
+    """Tell whether an output is a file that is read, or a folder with one."""
+    if target == read or target in read.parents:
+        return True
+    if not target.exists():
+        return False
+    if read.is_dir():
+        # Neither text about results nor an answer of before is read as data.
+        free = target.suffix in TEXTS or _is_answer(target)
+        return not free and any(parent.samefile(read) for parent in target.parents)
+    return any(target.samefile(path) for path in (read, *_beside(read)))
+
+
+def _beside(log: Path) -> list[Path]:
+    """Return the files that are read with a log: its samples, its settings."""
+    stem = log.stem.removesuffix("_samples")
+    names = [f"{stem}.json", f"{stem}_samples.jsonl"]
+    time = stem.rsplit("_", 1)[-1] if "samples_" in stem else None
+    files = [log.with_name(name) for name in names]
+    if time:
+        files += (p for p in log.parent.iterdir() if p.name.endswith(f"_{time}.json"))
+    return [path for path in files if path.is_file()]
+
+
+def _is_answer(path: Path) -> bool:
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return file.read(len(ANSWER)) == ANSWER
+    return False
+
+
+def _is_stream(path: Path) -> bool:
+    """Tell a device, a pipe or an open file of the process from a file that can be replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _refuse_planted(path: Path) -> None:
+    """Refuse a link that somebody else made: it may lead to a file of ours."""
+    mine = (os.geteuid(), 0) if hasattr(os, "geteuid") else None
+    with contextlib.suppress(FileNotFoundError):
+        about = path.lstat()
+        if mine and stat.S_ISLNK(about.st_mode) and about.st_uid not in mine:
+            raise PermissionError(errno.EACCES, "it is a link that belongs to somebody else")
+
+
+def _replaced(target: Path, content: bytes, there: os.stat_result | None) -> bool:
+    """Write beside and rename; False where only the file itself can be written."""
+    part = target.with_name(f".repeval-{secrets.token_hex(8)}.part")
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        # O_EXCL: never a file, nor a link, that is there. The mode is what the umask leaves.
+        with os.fdopen(os.open(part, flags, 0o666), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            if there and hasattr(os, "fchown"):
+                made = os.fstat(file.fileno())
+                if (made.st_uid, made.st_gid) != (there.st_uid, there.st_gid):
+                    os.fchown(file.fileno(), there.st_uid, there.st_gid)
+                os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
+        part.replace(target)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        if there and error.errno in IN_PLACE:
+            return False
+        raise
+    return True
