@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from repeval.io.containers.room import Room
 from repeval.io.containers.words import decoded
 from repeval.messages import RepevalError, some
 
@@ -23,6 +24,9 @@ __all__ = [
     "parse_file",
     "partial",
 ]
+
+#: Bytes that a record takes, with what it is made of and becomes.
+RECORD = 700
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,8 @@ def partial(records: Iterable[Record]) -> tuple[tuple[str, str], ...]:
 
 def parse(data: bytes) -> Any:
     """Read JSON, see `decoded`; a byte order mark and NaN are taken as harnesses write them."""
+    # Each object may become a record.
+    Room(len(data)).hold(f"JSON of {len(data):,} bytes", RECORD * data.count(b"{"))
     return decoded(data.decode("utf-8-sig"))
 
 

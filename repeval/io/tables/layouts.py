@@ -170,10 +170,11 @@ def _outcome_columns(table: Table, mapping: Mapping[str, str], strict: bool) -> 
 def _holds(table: Table, column: str, strict: bool) -> bool:
     """Tell whether a column holds outcomes only; `strict`: words and 0/1, no scores."""
     values = [str(v) if isinstance(v, list | dict) else v for v in table.columns[column]]
-    read = np.array([number(value) for value in pd.unique(np.array(values, dtype=object))])
-    known = read[~np.isnan(read)]
-    fits = np.isin(known, (0.0, 1.0)) if strict else (known >= 0) & (known <= 1)
-    return bool(len(known) and fits.all())
+    read = map(number, pd.unique(np.array(values, dtype=object)))
+    known = (x for x in read if not np.isnan(x))
+    # The first that does not fit ends it: of ids there may be millions.
+    fits = (x in (0.0, 1.0) if strict else 0 <= x <= 1 for x in known)
+    return next(fits, False) and all(fits)
 
 
 def _stacked(read: Read, columns: list[str], wide: str, notices: list[Notice]) -> Read:

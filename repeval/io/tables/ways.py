@@ -204,8 +204,12 @@ def _reads_as_outcome(values: np.ndarray) -> bool:
     if any(isinstance(value, list | dict) for value in values):
         return False
     distinct = set(values)
-    read = [x for x in map(number, distinct) if not np.isnan(x)]
-    return len(read) > 1 and bool(vocabularies(distinct)) and 0 <= min(read) <= max(read) <= 1
+    known = (x for x in map(number, distinct) if not np.isnan(x))
+    fits = [0 <= x <= 1 for x in itertools.islice(known, 2)]
+    # The first that does not fit ends it: of ids there may be millions.
+    if len(fits) < 2 or not all(fits) or not all(0 <= x <= 1 for x in known):
+        return False
+    return bool(vocabularies(distinct))
 
 
 def _scales(

@@ -144,6 +144,14 @@ def samples(folder: Path) -> Path:
     return archived(folder / "samples.eval", {f"samples/{i}.json": zeros for i in range(70)})
 
 
+def empty(folder: Path) -> Path:
+    """Two million empty samples of an Inspect log."""
+    path = folder / "empty.json"
+    header = '{"version":2,"status":"success","eval":{"task":"t","model":"m"},"samples":['
+    path.write_text(header + "{}," * 2 * 10**6 + "{}]}")
+    return path
+
+
 def packed(path: Path, data: bytes) -> Path:
     path.write_bytes(gzip.compress(data, 3))
     return path
@@ -161,7 +169,7 @@ def archived(path: Path, members: dict[str, bytes]) -> Path:
 BOMBS: dict[str, Callable[[Path], Path]] = {
     bomb.__name__: bomb
     for bomb in (separators, rows, objects, lines, sparse, crossed, wide, headers, texts, ids,
-                 lists, cells, summaries, samples)
+                 lists, cells, summaries, samples, empty)
 }  # fmt: skip
 
 
