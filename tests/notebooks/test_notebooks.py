@@ -159,7 +159,7 @@ def test_runs_and_leaves_no_gap(page, key, prepared, monkeypatch):
 
 
 def test_one_difference_is_no_list(prepared, monkeypatch):
-    shown, glued = run("paired-conditions", "two-conditions", prepared, monkeypatch)
+    _, glued = run("paired-conditions", "two-conditions", prepared, monkeypatch)
     assert glued["answer"].startswith("solo scores the same under A and under B.")
     assert "nothing to correct" in glued["asked"]
     assert "1 difference" not in " ".join(glued.values())
