@@ -165,9 +165,7 @@ def test_other_data_get_the_pages_that_fit(share, tmp_path, models, runs):
 
 def test_a_page_cannot_require_what_is_not_known(share, outcomes, tmp_path):
     write_notebook(share, "notebooks/both", "requires: {model: 2}")
-    with pytest.raises(
-        BuildFailed, match="requires model; known: models, systems, ranked"
-    ):
+    with pytest.raises(BuildFailed, match="requires model; known: models, systems, ranked"):
         build(outcomes, share=share, directory=tmp_path)
 
 
