@@ -88,10 +88,10 @@ def test_messages_fit_on_a_screen(capsys):
     assert "\x1b" not in said
 
 
-def test_a_name_that_is_no_text_reaches_an_answer(table, tmp_path):
+def test_a_name_that_is_no_text_is_a_sentence(table, tmp_path, capsys):
     odd = table.rename(tmp_path / os.fsdecode(b"bad\xff.csv"))
-    assert main(["analyze", str(odd), "--json", str(tmp_path / "o.json")]) == 0
-    assert "bad?.csv" in (tmp_path / "o.json").read_text(encoding="utf-8")
+    assert main(["analyze", str(odd)]) == 2
+    assert "bad?.csv: the name is not UTF-8 text" in capsys.readouterr().err
 
 
 def test_without_standard_streams_the_code_stays(table):

@@ -174,4 +174,4 @@ def test_too_little_memory_is_a_sentence(monkeypatch, capsys, write):
 
     monkeypatch.setattr("repeval.io.files._csv", full)
     assert main(["check", str(path)]) == 2
-    assert "more memory than there is" in capsys.readouterr().err
+    assert "the memory is not enough" in capsys.readouterr().err
