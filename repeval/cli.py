@@ -351,18 +351,10 @@ def _add_plan(commands: Any) -> None:
         "--width", type=float, metavar="PP",
         help="of the interval for new problems, in points: 6 for +-3; what does it take?",
     )  # fmt: skip
-    parser.add_argument(
-        "--separate", nargs=2, metavar=("A", "B"), help="two models; what tells them apart?"
-    )
-    parser.add_argument(
-        "--difference", type=float, metavar="PP", help="of A and B, in points, that is to be seen"
-    )
-    parser.add_argument(
-        "--power", type=float, default=0.8, metavar="P", help="how often it is (default: 0.8)"
-    )
-    parser.add_argument(
-        "--looks", type=int, default=1, metavar="K", help="how often you will look (default: 1)"
-    )
+    parser.add_argument("--separate", nargs=2, metavar=("A", "B"), help="models to tell apart")
+    parser.add_argument("--difference", type=float, metavar="PP", help="of both, to see: points")
+    parser.add_argument("--power", type=float, default=0.8, metavar="P", help="how often to see it")
+    parser.add_argument("--looks", type=int, default=1, metavar="K", help="how often you will look")
     parser.add_argument(
         "--subset", metavar="M",
         help="a model that ran a random part of the problems: its score on all, by older models",
