@@ -156,7 +156,11 @@ class Problems:
         return Section("THE PROBLEMS", said)
 
     def _telling(self) -> Section:
-        shown, alone = self.problems[:SHOWN], len(self.systems) == 1
+        alone = len(self.systems) == 1
+        telling = [p for p in self.problems if p.flaky_in or len({*p.rates.values()}) > 1]
+        shown = telling[:SHOWN]
+        if not shown:
+            return Section("THE MOST TELLING", {"none": "every run of a problem ends alike"})
         table = pd.DataFrame(
             {
                 "problem": p.problem,
@@ -167,9 +171,10 @@ class Problems:
             }
             for p in shown
         )  # fmt: skip
-        title = f"THE {len(shown)} MOST TELLING  where two systems are farthest apart"
+        most = f"THE {len(shown)} MOST TELLING of {len(telling)}"
+        title = f"{most}  where two systems are farthest apart"
         if alone:
-            title = f"THE {len(shown)} MOST TELLING  where the runs differ most"
+            title = f"{most}  where the runs differ most"
             score = "pass rate" if self.binary else "score"
             table = table[["problem", "highest"]].rename(columns={"highest": score})
         return Section(title, {}, ["All problems and systems: --csv FILE."], table)
