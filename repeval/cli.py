@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from repeval._version import __version__
 from repeval.io.formats import FORMATS, READERS
-from repeval.messages import RepevalError, clipped, printable, refused
+from repeval.messages import RepevalError, refused
+from repeval.messages.terminal import discard, fault, say
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         if hasattr(getattr(sys, name), "reconfigure"):
             getattr(sys, name).reconfigure(errors="replace")
-    args, code = _parser().parse_args(argv), 0
+    args, code = _parsed(argv), 0
     try:
         from repeval import commands
 
@@ -32,63 +31,46 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except RepevalError as error:
-        _say(f"{error} [{error.code}]")
+        say(f"{error} [{error.code}]")
     except BrokenPipeError:
         # The reader of a pipe left; that is no failure of ours, and changes no verdict.
-        _discard(sys.stdout)
+        discard(sys.stdout)
         return code
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        _say(f"{where}{error.strerror or error}")
-        _discard(sys.stdout)
+        say(f"{where}{error.strerror or error}")
+        discard(sys.stdout)
     except KeyboardInterrupt:
-        _say("stopped")
+        say("stopped")
         return 130
     except MemoryError:
-        _say("the memory is not enough. Fewer --resamples or --jobs, or less data, need less.")
+        say("the memory is not enough. Fewer --resamples or --jobs, or less data, need less.")
     except ModuleNotFoundError as error:
         if (error.name or "repeval").partition(".")[0] == "repeval":
-            return _fault(error)
-        _say(str(refused("needs-package", f"{error.name} is not installed.")))
+            return fault(error)
+        say(str(refused("needs-package", f"{error.name} is not installed.")))
     except Exception as error:
-        return _fault(error)
+        return fault(error)
     return 2
 
 
-def _say(text: str) -> None:
-    """Print one message to standard error; where even that is full or gone, nothing."""
-    try:
-        print(f"repeval: {printable(clipped(text))}", file=sys.stderr, flush=True)
-    except (OSError, ValueError):
-        _discard(sys.stderr)
-
-
-def _fault(error: Exception) -> int:
-    """Report what should not have happened, and where: it is no verdict and no bad input."""
-    if os.environ.get("REPEVAL_TRACEBACK"):
-        raise error
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "repeval" in f.filename]
-    place = f"{os.path.basename(frames[-1].filename)}, line {frames[-1].lineno}" if frames else "?"
-    versions = f"repeval {__version__}, Python {sys.version.partition(' ')[0]}"
-    _say(
-        f"a fault of repeval: report it with the command and this line ({versions}; {place}; "
-        f"{type(error).__name__}: {printable(clipped(error, 300))}). "
-        "REPEVAL_TRACEBACK=1 shows the way to it."
-    )
-    return 3
-
-
-def _discard(stream: Any) -> None:
-    """Leave nothing in the buffer that closing the output would fail on again."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse arguments; DATA may also stand after options, which argparse alone does not find."""
+    parser = _parser()
+    args, rest = parser.parse_known_args(argv)
+    if rest and (not hasattr(args, "data") or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        args.data = [*args.data, *rest]
+    return args
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints hold no control characters and fit on a screen."""
+    """A parser whose complaints are messages like all others."""
 
     def error(self, message: str) -> NoReturn:
-        super().error(printable(clipped(message)))
+        say(f"{message} (see {self.prog} --help)")
+        raise SystemExit(2)
 
 
 def _parser() -> argparse.ArgumentParser:

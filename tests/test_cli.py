@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import repeval
 from repeval.cli import main
 from repeval.io.formats import FORMATS, READERS
 
@@ -156,10 +157,32 @@ def test_bad_input_is_one_message_and_exit_2(capsys, argv, message):
     assert "Traceback" not in err
 
 
-def test_usage_errors_exit_2():
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["analyse"], "invalid choice: 'analyse'"),
+        (["compare", "a", "b", "--margin", "three"], "argument --margin: invalid float value"),
+        (["gate", "a", "b"], "required: --margin (see repeval gate --help)"),
+        (["plan", "--bogus=x"], "unrecognized arguments: --bogus=x"),
+        (["fetch", "one", "two"], "unrecognized arguments: two"),
+    ],
+)
+def test_usage_errors_are_one_sentence_and_exit_2(capsys, argv, words):
     with pytest.raises(SystemExit) as error:
-        main(["analyse"])
+        main(argv)
     assert error.value.code == 2
+    assert words in (err := capsys.readouterr().err)
+    assert err.startswith("repeval: ")
+    assert err.count("\n") == 1
+
+
+def test_data_may_follow_options(capsys, table):
+    names = repeval.load(table).models[:2]
+    answers = []
+    for argv in ([*names, table, "--margin", "3"], [*names, "--margin", "3", table]):
+        assert main(["compare", *map(str, argv), "--json", "-"]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1]
 
 
 def test_a_closed_pipe_is_no_failure():

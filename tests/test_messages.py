@@ -69,7 +69,11 @@ def test_the_messages_import_nothing_of_the_package():
     imports = [n for t in trees for n in ast.walk(t) if isinstance(n, ast.Import | ast.ImportFrom)]
     assert imports
     theirs = {ast.unparse(n) for n in imports if "repeval" in ast.unparse(n)}
-    assert theirs == {"from repeval.messages import answering, reading"}
+    assert theirs == {
+        "from repeval.messages import answering, reading",
+        "from repeval.messages import clipped, printable",
+        "from repeval._version import __version__",
+    }
 
 
 def test_the_page_of_messages_has_each_with_its_anchor_and_what_is_typed_as_typed():

@@ -18,6 +18,8 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Options": (
      "A comparison needs at least two problems that both were given."),
     ("needs-pilot", "refused", "No problem was run twice, and without that run noise is not known.",
      "A pilot needs two runs: run some of the problems a second time."),
+    ("few-to-plan", "refused", "A plan made from a handful of problems would be a guess.",
+     "Run eight problems or more, some of them twice."),
     ("small-part", "refused", "The problems that a system ran are too few to tell the others.",
      "Run more of the problems, drawn by lot."),
     ("chosen-part", "refused", "The problems that a system ran are not a random part of all.",

@@ -140,7 +140,7 @@ class Family:
             )
         if self.margin is not None:
             below.append(
-                f"Equivalent: the interval lies within the margin of {points(self.margin)}."
+                f"Equivalent: the interval lies within the margin of {points(self.margin)} points."
             )
         names = [c.candidate for c in self.candidates]
         differ = settings_that_differ(self.analysis, (self.baseline, *names))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from repeval._version import __version__
+from repeval.messages import some
 from repeval.report.compute import known_or_none
 from repeval.report.format import NO_LIMIT, count, percent, points
 from repeval.report.screen import Section, head_of, noted, rendered
@@ -84,6 +85,8 @@ class Next:
         Of two systems.
     analysis : Analysis
         Of these systems alone.
+    steady : tuple of str
+        Systems that could not be planned for.
     """
 
     systems: tuple[str, ...]
@@ -98,6 +101,7 @@ class Next:
     ceiling: Limits
     observed: float | None
     analysis: Analysis
+    steady: tuple[str, ...] = ()
 
     @property
     def prices(self) -> Prices:
@@ -261,8 +265,10 @@ class Next:
                 f"Planned for {self.systems[0]}, the middle one of {self.n_systems} by run noise "
                 "(--model names another)."
             )
+        elif self.steady:
+            lines.append(f"Planned for {self.systems[0]}: of {some(self.steady)} nothing varied.")
         sections = [self._options(), self._noise()]
-        notes = [n for n in noted(self.analysis, moved) if not n.endswith(f"[{NOT_OF_THESE}]")]
+        notes = noted(self.analysis, moved, (NOT_OF_THESE,))
         return rendered(
             [line for line in lines if line], sections, notes, markdown=markdown,
             everything=everything,

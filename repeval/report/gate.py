@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from repeval._version import __version__
 from repeval.messages import RepevalError
 from repeval.report.format import TOO_FEW, count, percent, points, signed_limits
-from repeval.report.screen import Section, head_of, noted, rendered, settings_that_differ
+from repeval.report.screen import (
+    OF_RANKS,
+    Section,
+    common_only,
+    head_of,
+    noted,
+    rendered,
+    settings_that_differ,
+)
 from repeval.report.versus import checked, two_systems
 from repeval.stats.pairs.gate import Gate, gate
 from repeval.stats.pairs.looks import MOST_LOOKS
@@ -109,8 +117,10 @@ class Gated:
         about = self.analysis, self.condition
         head, moved = head_of(*about)
         differ = settings_that_differ(self.analysis, (self.baseline, self.candidate))
-        notes = noted(self.analysis, [*differ, *moved])
-        sections = [self._tested(), self._limits([n.text for n in differ])]
+        notes = noted(self.analysis, [*differ, *moved], OF_RANKS)
+        pair = self.baseline, self.candidate
+        common = common_only(*about, pair, self.gate.n_problems)
+        sections = [self._tested(), self._limits([*common, *(n.text for n in differ)])]
         head = [self.verdict(), self.worth(), *head]
         text = rendered(head, sections, notes, markdown=markdown, everything=everything)
         return f"{MARKER}\n{text}" if markdown else text
@@ -176,6 +186,11 @@ class Gated:
             limits = signed_limits((g.interval.low, g.interval.high))
             said["difference"] = f"{limits} ({percent(g.interval.level)} interval: each end counts)"
         said["margin"] = f"{_points(g.margin)} points"
+        if g.question == "new" and g.interval.exists:
+            below.append(
+                "The limit holds also where a drop comes as whole problems lost; that of repeval "
+                "compare may lie above it."
+            )
         if g.verdict == OPEN:
             below = ["A drop of the margin is neither ruled out nor shown.", *below]
         title = f"{self.candidate} AGAINST {self.baseline}  {WHERE[g.question]}: {g.verdict}"

@@ -37,7 +37,7 @@ def remarks(
     level: float,
 ) -> tuple[Notice, ...]:
     """Return the notices that the rows of an analysis call for."""
-    found = [*_systems(outcomes, systems, level), *_pairs(outcomes, pairs)]
+    found = [*_systems(outcomes, systems, level, cluster), *_pairs(outcomes, pairs)]
     if not cluster:
         return (*found, *_hidden_clusters(outcomes))
     if blank := int((outcomes.labels[cluster] == "").sum()):
@@ -50,7 +50,10 @@ def remarks(
     return tuple(found)
 
 
-def _systems(outcomes: Outcomes, systems: Sequence[System], level: float) -> Iterator[Notice]:
+def _systems(
+    outcomes: Outcomes, systems: Sequence[System], level: float, cluster: str | None
+) -> Iterator[Notice]:
+    units = f"clusters of {cluster}" if cluster else "problems"
     repeated = [s for s in systems if s.runs_range[1] > 1]
     once = [s for s in systems if s.runs_range[1] == 1]
     steady = [s for s in repeated if s.within == 0]
@@ -69,7 +72,7 @@ def _systems(outcomes: Outcomes, systems: Sequence[System], level: float) -> Ite
         (
             "no-upper-limit",
             [s for s in repeated if s.between is not None and s.between <= 0 < s.within],
-            "problems differ no more than run noise makes them, so the ceiling has no upper "
+            f"{units} may differ no more than run noise makes them, so the ceiling has no upper "
             "limit: repetition may buy almost anything.",
         ),
         (

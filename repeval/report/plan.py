@@ -15,12 +15,14 @@ from repeval.messages import RepevalError, refused, some
 from repeval.report.analysis import analyze
 from repeval.report.compute import Answers
 from repeval.report.following import Asked, Next
+from repeval.report.format import count
 from repeval.report.summary import NEW
 from repeval.report.summary import width as width_of
 from repeval.report.versus import two_systems
 from repeval.stats.components import components
 from repeval.stats.design.plan import planned, way
 from repeval.stats.design.separate import sample_stock, separation
+from repeval.stats.pairs.decision import FEWEST
 from repeval.stats.pairs.looks import MOST_LOOKS
 from repeval.stats.pairs.power import POWER
 
@@ -31,6 +33,8 @@ __all__ = ["what_next"]
 
 #: Differences that people ask for where they name none.
 DIFFERENCES = (0.01, 0.02, 0.03, 0.05)
+#: New problems; more than anybody has.
+MOST = 10_000_000
 #: The observed difference is an aim only if it is not next to nothing.
 LEAST_AIM = 0.005
 
@@ -86,10 +90,15 @@ def what_next(
     --------
     >>> import repeval
     >>> from repeval.report.plan import what_next
-    >>> outcomes = repeval.load("runs.csv")  # see the example of `repeval.load`
-    >>> found = what_next(outcomes, model="A", problem_cost=5, budget=60)
+    >>> outcomes = repeval.load({
+    ...     "model": ["A"] * 16,
+    ...     "problem": [*range(8)] * 2,
+    ...     "run": [1] * 8 + [2] * 8,
+    ...     "outcome": [1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0],
+    ... })
+    >>> found = what_next(outcomes, problem_cost=5, budget=60)
     >>> found.single()
-    'Going from 3 runs to 1 saves 67 % of the runs and widens the interval by 16 %.'
+    'Going from 2 runs to 1 saves 50 % of the runs and widens the interval by 14 %.'
     """
     asked = Asked(problem_cost, run_cost, budget, width, difference, power, looks)
     _check(asked, separate, model)
@@ -98,26 +107,31 @@ def what_next(
         return _told_apart(outcomes, priced, separate, condition, options)
     condition = condition or outcomes.source.default_condition or outcomes.conditions[0]
     check_names("unknown-condition", [condition], outcomes.conditions)
-    model, among = _middle(outcomes, condition, options.get("cluster"), model)
+    model, among, steady = _middle(outcomes, condition, options.get("cluster"), model)
     one = outcomes.select(models=[model], conditions=[condition])
     analysis = analyze(one, **options)
     row = analysis.system(model, condition)
     asked = priced([model])
     sample, problems = one.system(model, condition), one.system_problems(model, condition)
     at_hand = sample_stock(sample, clusters=Answers(one, analysis.settings).clusters(problems))
+    if len(sample) < FEWEST:
+        raise refused("few-to-plan", f"{model} ran {count(len(sample), 'problem')}.")
     shown = width_of(row, NEW)
     prices = asked.prices(1)
     least = min(prices.problem + prices.run, len(sample) * prices.run)
     if budget is not None and budget < least:
         what = f"--budget {budget:g} buys neither a problem with a run, nor a run of each at hand"
         raise RepevalError("bad-option", f"{what}; the cheaper of the two costs {least:g}.")
+    if budget is not None and budget > MOST * (prices.problem + prices.run):
+        what = f"--budget {budget:g} buys more than {MOST:,} problems with a run each"
+        raise RepevalError("bad-option", f"{what}: that is no plan.")
     if budget is None and width is None:
         budget = len(sample) * (prices.problem + at_hand.runs_mean * prices.run)
     variance = width and at_hand.now * (width / shown) ** 2
     plan = planned(at_hand, prices, way(prices, budget, variance), level=analysis.settings.level)
     return Next(
         (model,), among, condition, asked, budget, plan, (), shown, at_hand,
-        row.ceiling_interval, None, analysis,
+        row.ceiling_interval, None, analysis, steady,
     )  # fmt: skip
 
 
@@ -169,8 +183,8 @@ def _with_usage(asked: Asked, usage: Mapping[str, Usage], models: Sequence[str])
 
 def _middle(
     outcomes: Outcomes, condition: str, cluster: str | None, model: str | None
-) -> tuple[str, int]:
-    """Return the model to plan for, and of how many it is the middle one."""
+) -> tuple[str, int, tuple[str, ...]]:
+    """Return the model to plan for, of how many it is the middle one, and those that never vary."""
     names = [m for m in outcomes.models if outcomes.has(m, condition)]
     if model is not None:
         check_names("unknown-model", [model], names)
@@ -189,7 +203,8 @@ def _middle(
     if not ratios:
         raise refused("nothing-varied", f"{some(parts)}: every run of every problem ended alike.")
     middle = statistics.median_low(ratios.values())
-    return next(m for m, value in ratios.items() if value == middle), len(ratios)
+    steady = tuple(m for m in parts if m not in ratios)
+    return next(m for m, value in ratios.items() if value == middle), len(ratios), steady
 
 
 def _check(asked: Asked, separate: Sequence[str] | None, model: str | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -117,10 +117,30 @@ def rendered(
     return "\n".join(lines) + "\n"
 
 
-def noted(analysis: Analysis, told: Sequence[Notice]) -> list[str]:
-    """Return the notices that were not told elsewhere, each once and with its code."""
-    left = [n for n in analysis.notices if n not in told]
+#: Of notices, those that are about ranks only.
+OF_RANKS = ("ranks-on-common",)
+
+
+def noted(
+    analysis: Analysis, told: Sequence[Notice], without: Collection[str] = ()
+) -> list[str]:
+    """Return the notices that were not told elsewhere, each once and with its code.
+
+    `without` has the codes of those that are not about what was asked.
+    """
+    left = [n for n in analysis.notices if n not in told and n.code not in without]
     return list(dict.fromkeys(f"{n.text} [{n.code}]" for n in left))
+
+
+def common_only(
+    analysis: Analysis, condition: str, models: Sequence[str], n_problems: int
+) -> list[str]:
+    """Say on which problems two models are compared, where they did not have the same."""
+    own = {m: analysis.system(m, condition).n_problems for m in models}
+    if max(own.values()) == n_problems:
+        return []
+    told = " and ".join(f"{m} has {n:,}" for m, n in own.items())
+    return [f"Compared on the {n_problems:,} problems that both were given: {told}."]
 
 
 def settings_that_differ(analysis: Analysis, models: Sequence[str]) -> list[Notice]:

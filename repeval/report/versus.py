@@ -20,7 +20,9 @@ from repeval.report.format import (
     signed_limits,
 )
 from repeval.report.screen import (
+    OF_RANKS,
     Section,
+    common_only,
     comparison,
     head_of,
     noted,
@@ -66,6 +68,8 @@ class Answer:
         "equivalent" only where a margin is given and no difference is shown.
     interval : (float, float) or None
         Of the difference, at the level asked for.
+    not_worse : bool or None
+        Whether the difference lies above minus the margin: one one-sided test. None without one.
     within_margin : bool or None
         Whether the difference lies within the margin: two one-sided tests at (1 - level), each.
         None without a margin.
@@ -74,6 +78,7 @@ class Answer:
     verdict: str
     interval: Limits
     within_margin: bool | None
+    not_worse: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +153,8 @@ class Versus:
             asked.sentences,
         )
         differ = settings_that_differ(self.analysis, (self.baseline, self.candidate))
+        pair = self.baseline, self.candidate
+        lead.sentences += common_only(*about, pair, self.pair.n_problems)
         lead.sentences += [notice.text for notice in differ]
         sections = [lead, *helps]
         if self.pair.n_problems < FEWEST:
@@ -163,7 +170,7 @@ class Versus:
             )
             sections.append(Section(f"PROBLEMS THAT CHANGED  {len(moved)}", {}, [], text))
         head, moved = head_of(*about)
-        notes = noted(self.analysis, [*differ, *moved])
+        notes = noted(self.analysis, [*differ, *moved], OF_RANKS)
         return rendered(head, sections, notes, markdown=markdown, everything=everything)
 
     def _buying(self) -> Section:
@@ -171,10 +178,12 @@ class Versus:
         if row.remaining_narrowing is not None:
             limits = row.remaining_narrowing_interval or (None, None)
             low, high = (NO_LIMIT if v is None or v >= 1 else percent(v) for v in limits)
+            between = f"at least {low}" if high == NO_LIMIT else f"{low} to {high}"
+            level = percent(self.analysis.settings.level)
             said["endless runs"] = (
-                f"{percent(row.remaining_narrowing)} narrower (from {low} to {high})"
+                f"{percent(row.remaining_narrowing)} narrower ({level}: {between})"
                 if row.remaining_narrowing < 1
-                else f"{NO_LIMIT} (from {low} narrower on)"
+                else f"{NO_LIMIT} (at least {low} narrower)"
             )
         if self.price_of_run is not None:
             said["one more run of both"] = (
@@ -226,14 +235,15 @@ def versus(
     def answer(name: str, interval: Limits, resolved: bool | None) -> Answer:
         sign = 1 if row.model_a == candidate else -1
         turned = interval and tuple(sorted(sign * v for v in interval))
-        inside = None
+        inside = not_worse = None
         if margin is not None and interval:
             inner = compare(
                 x, y, name=name, level=2 * settings.level - 1, clusters=two.clusters,
                 n_resamples=settings.n_resamples, rng=settings.seed,
             ).interval  # fmt: skip
-            inside = bool(inner.exists and -margin < inner.low and inner.high < margin)
-        return Answer(_verdict(turned, resolved, inside), turned, inside)
+            not_worse = bool(inner.exists and -margin < inner.low)
+            inside = not_worse and inner.high < margin
+        return Answer(_verdict(turned, resolved, inside), turned, inside, not_worse)
 
     ratio = None if row.between is None or row.between <= 0 else row.within / row.between
     runs = x.runs.max() if x.runs.min() == x.runs.max() == y.runs.min() == y.runs.max() else None
@@ -305,6 +315,8 @@ def _words(answer: Answer, margin: float | None, level: float) -> str:
     if answer.within_margin:
         # Two one-sided tests: each end counts alone.
         place = f"by its {percent(2 * level - 1)} interval within"
+    elif answer.not_worse:
+        place = "not worse by more than"
     else:
         place = "beyond" if high < -margin or low > margin else "not shown to be within"
-    return f"{said}; {place} the margin of {points(margin)}"
+    return f"{said}; {place} the margin of {points(margin)} points"

@@ -294,3 +294,37 @@ def test_the_planned_system_alone_is_analysed(path):
     alone = what_next(repeval.load(data[data["model"] == "mid"]))
     assert whole.plan == alone.plan
     assert not [n for n in whole.to_dict()["notices"] if n["code"] == "never-passed"]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.99])
+def test_a_width_is_of_the_level_that_was_asked_for(path, capsys, level):
+    # The variance falls alike at any level, and so does the width.
+    asked = [path, "--problem-cost", 20, "--budget", 2000]
+    usual, other = answer(capsys, *asked), answer(capsys, *asked, "--level", level)
+    shrinks = [math.sqrt(told["next"]["variance"]) for told in (usual, other)]
+    assert shrinks[0] == pytest.approx(shrinks[1], rel=1e-12)
+    assert other["next"]["narrower"] == pytest.approx(usual["next"]["narrower"], rel=1e-9)
+    assert other["next"]["level"] == level
+    wide = 0.6 * other["interval_width"]
+    found = answer(capsys, path, "--problem-cost", 20, "--width", 100 * wide, "--level", level)
+    assert found["next"]["width"] <= wide * (1 + 1e-9)
+    assert found["next"]["cost"] > 0
+
+
+def test_few_problems_and_endless_money_make_no_plan(tmp_path, capsys):
+    few = table({"a": [3, 2, 0, 1, 3], "b": [1, 2, 0, 2, 3]}, 3)
+    few.to_csv(tmp_path / "few.csv", index=False)
+    code, out, err = ran(capsys, tmp_path / "few.csv")
+    assert (code, out) == (2, "")
+    assert "ran 5 problems. Run eight problems or more" in err
+    rows().to_csv(tmp_path / "runs.csv", index=False)
+    code, _, err = ran(capsys, tmp_path / "runs.csv", "--problem-cost", 1, "--budget", 1e300)
+    assert code == 2
+    assert "more than 10,000,000 problems" in err
+
+
+def test_who_never_varied_is_named(tmp_path, capsys):
+    some = rows(models=("low",))
+    perfect = some.assign(model="perfect", outcome=1)
+    pd.concat([some, perfect]).to_csv(tmp_path / "runs.csv", index=False)
+    assert "Planned for low: of perfect nothing varied." in ran(capsys, tmp_path / "runs.csv")[1]

@@ -88,6 +88,23 @@ def test_equivalence_is_two_one_sided_tests(lower):
     assert versus(same, "base", "cand").new.within_margin is None
 
 
+def test_not_worse_by_the_margin_is_said_where_better_is_open(lower):
+    """One one-sided test: only the lower end of the interval at 90 % has to hold."""
+    turned = versus(repeval.load(lower), "cand", "base", margin=0.01)
+    assert (turned.new.within_margin, turned.new.not_worse) == (False, True)
+    assert "not worse by more than the margin of 1.0 points" in " ".join(turned.screen().split())
+    assert versus(repeval.load(lower), "base", "cand", margin=0.01).new.not_worse is False
+
+
+def test_problems_that_only_one_was_given_are_said_to_be_left_out(lower):
+    rows = pd.read_csv(lower)
+    part = rows[(rows["model"] == "base") | (rows["problem"] < "q060")]
+    text = " ".join(versus(repeval.load(part), "base", "cand").screen().split())
+    assert "Compared on the 60 problems that both were given: base has 90 and cand has 60." in text
+    assert "ranks-on-common" not in text
+    assert "Compared on" not in versus(repeval.load(lower), "base", "cand").screen()
+
+
 def test_a_shown_drop_is_never_called_equivalent(lower):
     found = versus(repeval.load(lower), "base", "cand", margin=0.9)
     assert (found.new.verdict, found.new.within_margin) == ("worse", True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -175,13 +175,17 @@ def planned(at_hand: Stock, prices: Prices | None, buy: Buy | None, *, level: fl
     ratio = within / between if between > 0 else math.inf if within > 0 else 0.0
     none = Stock(within, between, np.zeros(1), fewest=at_hand.fewest)
 
+    def bought(of: Stock, **kinds: bool) -> Design | None:
+        found = buy(of, **kinds) if buy else None
+        return found and replace(found, level=level)
+
     single = runs > 1 and 0 < at_hand.now < math.inf
     return Plan(
         width=2 * normal_quantile(level) * math.sqrt(at_hand.now),
-        next=buy and buy(at_hand),
-        only_problems=buy and buy(at_hand, runs=False),
-        only_runs=buy(at_hand, problems=False) if buy and n else None,
-        scratch=buy and buy(none),
+        next=bought(at_hand),
+        only_problems=bought(at_hand, runs=False),
+        only_runs=bought(at_hand, problems=False) if n else None,
+        scratch=bought(none),
         optimal_runs=None if prices is None else best_runs(ratio, prices),
         break_even=break_even(ratio, 1),
         break_even_from_here=from_here(at_hand) if n else None,

@@ -35,6 +35,8 @@ class Design:
     cost : float
     variance : float
         Of the score for new problems.
+    level : float
+        Of the interval that `width` is of.
     """
 
     new_problems: int
@@ -43,10 +45,11 @@ class Design:
     n_problems: int
     cost: float
     variance: float
+    level: float = 0.95
 
-    def width(self, level: float = 0.95) -> float:
+    def width(self) -> float:
         """Return the width of the normal interval for new problems."""
-        return 2 * normal_quantile(level) * math.sqrt(self.variance)
+        return 2 * normal_quantile(self.level) * math.sqrt(self.variance)
 
 
 @dataclass(frozen=True)
