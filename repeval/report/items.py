@@ -188,7 +188,7 @@ class Problems:
         elif all(p.flaky_in is None for p in self.problems):
             below.append("With single runs no problem stands out.")
         elif not found["separated"].any():
-            below.append("No single problem differs by more than run noise.")
+            below.append("No single problem can be told from run noise.")
         table = pd.DataFrame(
             {
                 "problem": shown["problem"],

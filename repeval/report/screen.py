@@ -219,7 +219,7 @@ def comparison(analysis: Analysis, condition: str, baseline: str, candidate: str
     )
     if seen:
         assumed = {row.fixed.mdd_assumes, row.mdd_assumes}
-        how = f", of {assumed.pop()}" if len(assumed) == 1 else ""
+        how = f", counted as {assumed.pop()}" if len(assumed) == 1 else ""
         below.append(f"A true drop is seen 4 times in 5 if it is {seen}{how}.")
     title = f"DID {candidate} GET WORSE THAN {baseline}?"
     answers = {f"on {which}": text for which, text in sentences.pair_text(row, candidate).items()}
