@@ -125,10 +125,10 @@ def compare(args: argparse.Namespace) -> int:
         found = family(outcomes, baseline, candidates, **options)
         table = found.to_frame()
     if args.csv:
-        write(args.csv, csv(table).encode())
+        _write(args.csv, csv(table))
     if args.json:
         _write_json(args.json, found.to_dict())
-    if args.json != "-":
+    if "-" not in (args.json, args.csv):
         print(found.screen(**shown), end="")
     return 0
 
@@ -217,10 +217,10 @@ def items(args: argparse.Namespace) -> int:
         n_resamples=args.resamples, seed=args.seed, cluster=args.cluster,
     )  # fmt: skip
     if args.csv:
-        write(args.csv, csv(found.to_frame()).encode())
+        _write(args.csv, csv(found.to_frame()))
     if args.json:
         _write_json(args.json, found.to_dict())
-    if args.json != "-":
+    if "-" not in (args.json, args.csv):
         print(found.screen(markdown=args.markdown), end="")
     return 0
 
@@ -285,7 +285,8 @@ def check(args: argparse.Namespace) -> int:
     """Say what the data hold and what they warn of."""
     outcomes = _load(args)
     _say_stand_in(outcomes)
-    print(f"{outcomes.source.name}: {outcomes.source.n_rows} rows, sha256 {outcomes.source.sha256}")
+    name = printable(outcomes.source.name)
+    print(f"{name}: {outcomes.source.n_rows} rows, sha256 {outcomes.source.sha256}")
     for model, condition in outcomes.systems:
         sample = outcomes.system(model, condition)
         runs = sorted(set(sample.runs.tolist()))
@@ -293,6 +294,7 @@ def check(args: argparse.Namespace) -> int:
         print(f"  {printable(model)}, {printable(condition)}: {len(sample)} problems x {span} runs")
     if args.by:
         outcomes.split_by(args.by)
+    args.resamples = min(args.resamples, 100)  # no notice rests on draws
     for notice in _answer(outcomes, args).notices:
         print(f"{notice.code}: {printable(notice.text)}")
     print("The data can be analysed.")
@@ -355,19 +357,20 @@ def simulate(args: argparse.Namespace) -> int:
 
     options = {k: v for k, v in vars(args).items() if k not in ("run", "csv")}
     table = simulate(**options)
-    if args.csv == "-":
-        sys.stdout.write(table.to_csv(index=False))
-        return 0
     if args.csv:
-        write(args.csv, table.to_csv(index=False).encode())
-    print(screen(args.kind, table), end="")
+        _write(args.csv, table.to_csv(index=False))
+    if args.csv != "-":
+        print(screen(args.kind, table), end="")
     return 0
 
 
 def _write_json(path: str, document: dict[str, Any]) -> None:
     from repeval.report.format import json_text
 
-    text = json_text(document)
+    _write(path, json_text(document))
+
+
+def _write(path: str, text: str) -> None:
     if path == "-":
         sys.stdout.write(text)
     else:
@@ -382,8 +385,8 @@ def check_outputs(args: argparse.Namespace) -> None:
         return
     from repeval.io.registry import data_dir
 
-    read = [data_dir()]
+    read = []
     for name in ("data", "baseline", "candidate", "many", "logs", "table"):
         found = getattr(args, name, None) or ()
         read += [found] if isinstance(found, str) else found
-    outputs(given, read)
+    outputs(given, read, closed=[data_dir().resolve()])

@@ -161,3 +161,16 @@ def test_no_output_steers_a_terminal_or_calls_anybody(tmp_path, capsys):
     assert len(markdown) > 3
     for text in markdown:
         assert not re.search(r"[@#]\w", text), re.search(r".*[@#]\w.*", text)[0]
+
+
+@pytest.mark.parametrize("runs", [1_000_000_001, 2**63 - 1, 99999999999999999999])
+def test_more_runs_than_anybody_has_are_a_sentence(runs, tmp_path, capsys):
+    (path := tmp_path / "c.csv").write_text(f"model,problem,runs,passes\nA,p,{runs},1\nA,q,3,1\n")
+    assert main(["analyze", str(path)]) == 2
+    assert "column runs is above 1,000,000,000 in row" in capsys.readouterr().err
+
+
+def test_a_name_of_a_file_steers_no_terminal(table, tmp_path, capsys):
+    odd = table.rename(tmp_path / "a\x1b]0;x\x07.csv")
+    assert main(["check", str(odd)]) == 0
+    assert "\x1b" not in capsys.readouterr().out

@@ -184,7 +184,7 @@ def _parquet(data: bytes, name: str, room: Room) -> Content:
         columns, n_rows = parquet_columns(data, name, room)
     except RepevalError:
         raise
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, LookupError) as error:
         raise damaged(name, str(error).split("\n")[0]) from None
     return columns, range(1, n_rows + 1), []
 

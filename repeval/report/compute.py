@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -69,10 +70,13 @@ class Answers:
         """Return the models that were run under a condition."""
         return [m for m in self.outcomes.models if self.outcomes.has(m, condition)]
 
-    def fewest_runs(self, condition: str) -> int:
-        """Return the fewest runs of any problem of any system of a condition."""
-        samples = (self.outcomes.system(m, condition) for m in self.models(condition))
-        return min(int(s.runs.min()) for s in samples)
+    @functools.cached_property
+    def fewest_runs(self) -> dict[str, int]:
+        """The fewest runs of any problem of any system, by condition."""
+        return {
+            c: min(int(self.outcomes.system(m, c).runs.min()) for m in self.models(c))
+            for c in self.outcomes.conditions
+        }
 
     def clusters(self, problems: Sequence[str]) -> IntArray | None:
         """Return the cluster codes of problems, None where nothing is clustered."""
@@ -137,7 +141,7 @@ class Answers:
             ),
             ceiling_undefined=known_or_none(percentile.undefined) if groups is None else None,
             retry_free=float((sample.passes == sample.runs).mean()) if fit else None,
-            all_right=pass_hat_k(sample, k=self.fewest_runs(condition)) if fit else None,
+            all_right=pass_hat_k(sample, k=self.fewest_runs[condition]) if fit else None,
             constant_share=_constant_share(sample) if fit else None,
             alpha=known_or_none(fit.alpha) if fit else None,
             beta=known_or_none(fit.beta) if fit else None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from repeval.messages import printable
 from repeval.report import summary
 from repeval.report.format import (
     NOT_SHOWN,
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from repeval.report.analysis import Analysis
     from repeval.report.rows import Limits, Macro, System
 
+#: How a cell begins that a spreadsheet computes; full-width signs are taken for the others.
+FORMULA = ("=", "+", "-", "@", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
+           "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 CARD = [
@@ -44,8 +48,8 @@ def csv(frame: pd.DataFrame) -> str:
     def text(value):
         if not isinstance(value, str) or NUMBER.fullmatch(value):
             return value
-        value = "".join(c if c.isprintable() or c in "\t\r\n" else "?" for c in value)
-        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
+        value = printable(value)
+        return f"'{value}" if value.startswith(FORMULA) else value
 
     return frame.map(text).rename(columns=text).to_csv(index=False, lineterminator="\n")
 

@@ -1,6 +1,7 @@
 """`repeval items`: which problems are flaky, passed by all or none, and decide a pair."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -165,3 +166,10 @@ def test_refusals_are_one_sentence(path, capsys, words, said):
     assert (code, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_table_may_be_the_screen(path, capsys):
+    code, out, _ = ran(capsys, "runs.csv", "--csv", "-")
+    assert code == 0
+    assert out.splitlines()[0].startswith("problem,always_passed")
+    assert not Path("-").exists()

@@ -18,6 +18,8 @@ __all__ = ["outputs", "refuse_foreign", "write"]
 #: How an answer of `repeval` begins: one in a folder that is read may be written again.
 ANSWER = b'{\n "schema": "repeval/'
 TEXTS = (".md", ".tex")
+#: Logs that are a file with others beside and below it; those named here lie beside it.
+HEADS, PARTS = ("results.json", "result.json"), ("run_metadata.json", "config.json")
 #: What a shell sent elsewhere is written to where it is open, and not replaced by name.
 STDOUT = (Path("/dev/stdout"), Path("/dev/fd/1"), Path("/proc/self/fd/1"))
 #: A folder that takes no new file, or a file that is mounted, can still be written in place.
@@ -27,6 +29,7 @@ IN_PLACE = {errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS}
 def outputs(
     targets: Mapping[str, str | Path | Sequence[str | Path] | None],
     inputs: Iterable[str | Path],
+    closed: Iterable[Path] = (),
 ) -> None:
     """Refuse outputs that would replace a file that is read, or each other.
 
@@ -40,6 +43,8 @@ def outputs(
         Options, such as ``--json``, and the files that they name; None and "-" are none.
     inputs : iterable of path
         Files and folders that are read, also as ``NAME=PATH``.
+    closed : iterable of Path
+        Folders in which nothing is replaced, not even text.
 
     Raises
     ------
@@ -59,10 +64,11 @@ def outputs(
     seen: dict[Path, str] = {}
     for option, given in targets.items():
         for name in [given] if isinstance(given, str | Path) else given or ():
-            target = Path(name).resolve()
-            if str(name) == "-" or Path(name) in STDOUT or _is_stream(target):
+            if str(name) == "-" or Path(name) in STDOUT or _is_stream(Path(name)):
                 continue
-            if any(_holds(path, target) for path in read):
+            target = Path(name).resolve()
+            kept = target.exists() and any(path in target.parents for path in closed)
+            if kept or any(_holds(path, target) for path in read):
                 what = f"{option} {name} is one of the inputs; name another file"
                 raise RepevalError("bad-option", what)
             if target in seen:
@@ -90,7 +96,8 @@ def write(path: str | Path, content: bytes, *, folders: bool = False) -> None:
     RepevalError
         If it cannot be written.
     """
-    target = Path(path).resolve()
+    # A pipe has no name that could be resolved.
+    target = Path(path) if _is_stream(Path(path)) else Path(path).resolve()
     try:
         _refuse_planted(Path(path))
         if folders:
@@ -138,15 +145,19 @@ def _holds(read: Path, target: Path) -> bool:
         return False
     if read.is_dir():
         # Neither text about results nor an answer of before is read as data.
-        free = target.suffix in TEXTS or _is_answer(target)
-        return not free and any(parent.samefile(read) for parent in target.parents)
+        if any(parent.samefile(read) for parent in target.parents):
+            return target.suffix not in TEXTS and not _is_answer(target)
+        links = [path.resolve() for path in read.rglob("*") if path.is_symlink()]
+        return any(path == target or path in target.parents for path in links)
+    if read.name in HEADS and read.parent in target.parent.parents:
+        return not _is_answer(target)
     return any(target.samefile(path) for path in (read, *_beside(read)))
 
 
 def _beside(log: Path) -> list[Path]:
     """Return the files that are read with a log: its samples, its settings."""
     stem = log.stem.removesuffix("_samples")
-    names = [f"{stem}.json", f"{stem}_samples.jsonl"]
+    names = [f"{stem}.json", f"{stem}_samples.jsonl", *(PARTS if log.name in HEADS else ())]
     time = stem.rsplit("_", 1)[-1] if "samples_" in stem else None
     files = [log.with_name(name) for name in names]
     if time:

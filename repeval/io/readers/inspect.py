@@ -264,7 +264,7 @@ def _exports(path: Path, head: bytes) -> bool:
             import pyarrow.parquet as pq
 
             names = pq.read_schema(path).names
-        except (ImportError, OSError, ValueError):
+        except (ImportError, OSError, ValueError, NotImplementedError):
             return False
     return {"sample_id", "id", "epoch"} <= {*names} and any(n.startswith("score_") for n in names)
 

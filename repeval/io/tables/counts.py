@@ -22,6 +22,8 @@ from repeval.stats.sample import Sample, from_counts, from_scores
 __all__ = ["counted", "counts_of"]
 
 #: Names without case and signs.
+#: Whole numbers up to here are exact in every sum.
+MOST_RUNS = 1_000_000_000
 RUNS = {"runs", "trials", "n", "nsamples", "numsamples", "nruns", "numruns", "ntrials", "numtrials"}
 PASSES = {"passes", "c", "ncorrect", "numcorrect", "correct", "npasses", "numpasses"}
 TOTAL, SQUARES = {"total"}, {"totalsq"}
@@ -142,6 +144,7 @@ def _tally(read: Read) -> np.ndarray:
         bad |= ~bad & (value != np.rint(value)) if whole else False
         refuse(bad, column, f"is no {'whole ' * whole}number")
     refuse(runs < 1, read.counts[0], "is below 1")
+    refuse(runs > MOST_RUNS, read.counts[0], f"is above {MOST_RUNS:,}")
     refuse((total < 0) | (total > runs), read.counts[1], "is not between 0 and the runs")
     if len(values) == 3:
         least, most = total**2 / runs, np.floor(total) + (total - np.floor(total)) ** 2

@@ -187,13 +187,18 @@ def test_ids_do_not_wrap_and_notes_stand_below():
     assert html.endswith("</table></div><p>One &lt;i&gt;.</p><p>Two.</p>")
 
 
-@pytest.mark.parametrize("start", "=+-@\t\r")
+@pytest.mark.parametrize("start", "=+-@\N{FULLWIDTH EQUALS SIGN}")
 def test_no_text_of_a_download_is_a_formula(start):
     frame = pd.DataFrame({start: [f"{start}1+1", "a=b", None], "x": [-1.5, np.nan, 2], "n": -3})
     lead = f"'{start}"
     head, one, *rest = csv(frame).replace('"', "").split("\n")
     assert (head, one) == (f"{lead},x,n", f"{lead}1+1,-1.5,-3")
     assert rest == ["a=b,,-3", ",2.0,-3", ""]
+
+
+def test_no_text_of_a_download_begins_a_row():
+    frame = pd.DataFrame({"problem": ["q\r=1+1", "\n=2", "\t=3", "a\x1b[0m"]})
+    assert csv(frame) == "problem\nq?=1+1\n?=2\n?=3\na?[0m\n"
 
 
 SLEEP = "import time; time.sleep(600)"
@@ -280,7 +285,7 @@ def test_a_negative_number_written_as_text_stays_one(number):
     assert csv(pd.DataFrame({"x": [number]})) == f"x\n{number}\n"
 
 
-@pytest.mark.parametrize("formula", ["-1+1", "-A1", "+1%", "--1", "-1 ", "-inf", "=1", "\n=1"])
+@pytest.mark.parametrize("formula", ["-1+1", "-A1", "+1%", "--1", "-1 ", "-inf", "=1"])
 def test_what_is_more_than_a_number_is_guarded(formula):
     assert csv(pd.DataFrame({"x": [formula]})).replace('"', "").startswith(f"x\n'{formula}")
 

@@ -3,11 +3,14 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
 from repeval.cli import main
 from repeval.io.outputs import outputs, write
+from repeval.io.registry import data_dir
 from repeval.messages import RepevalError
 from tests.io.readers import inspect_logs
 
@@ -44,6 +47,39 @@ def test_a_file_below_a_folder_that_is_read_stays(command, logs, tmp_path, capsy
         target = target.rename(logs / "run1.csv")
     assert refused(capsys, command, logs, option, target)
     assert target.read_bytes() == before
+
+
+def test_what_a_link_in_a_folder_leads_to_stays(table, tmp_path, capsys):
+    (folder := tmp_path / "in").mkdir()
+    (folder / "a.csv").symlink_to(table)
+    (elsewhere := tmp_path / "more").mkdir()
+    (other := elsewhere / "b.csv").write_text("x")
+    (folder / "more").symlink_to(elsewhere)
+    for target in (table, other):
+        before = target.read_bytes()
+        assert refused(capsys, "analyze", folder, "--json", target)
+        assert target.read_bytes() == before
+
+
+def test_what_lies_below_a_log_stays(tmp_path, capsys):
+    """tau2-bench keeps simulations, Terminal-Bench trials and a description, in files apart."""
+    (log := tmp_path / "results.json").write_text("{}")
+    files = [tmp_path / "simulations" / "s-1.json", tmp_path / "t" / "t.1-of-2" / "results.json"]
+    for path in (*files, tmp_path / "run_metadata.json"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+        assert refused(capsys, "analyze", log, "--json", path)
+    outputs({"--json": tmp_path / "answer.json"}, [log])
+
+
+def test_nothing_of_the_package_is_replaced(table, capsys):
+    assert refused(capsys, "analyze", table, "--json", data_dir() / "README.md")
+
+
+def test_a_pipe_without_a_name_is_written_to(table):
+    command = f'"{sys.executable}" -m repeval analyze "{table}" --json >(head -c 20 >&2)'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert "repeval/analysis" in done.stderr or '"schema"' in done.stderr
 
 
 def test_every_command_asks(table, logs, tmp_path, capsys, monkeypatch):
