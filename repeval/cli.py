@@ -236,7 +236,7 @@ def _add_compare(commands: Any) -> None:
     )  # fmt: skip
     parser.add_argument("--flips", action="store_true", help="list the problems that changed")
     parser.add_argument(
-        "--csv", metavar="FILE", help="write the problems with both pass rates, or the candidates"
+        "--csv", metavar="FILE", help="write the problems, or the candidates; - for the screen"
     )
     _answer_options(parser, "compare under")
     parser.set_defaults(run="compare")
@@ -310,7 +310,7 @@ def _add_items(commands: Any) -> None:
     parser.add_argument(
         "--pair", nargs=2, metavar=("A", "B"), help="which problems decide B against the baseline A"
     )
-    parser.add_argument("--csv", metavar="FILE", help="write every problem with all pass rates")
+    parser.add_argument("--csv", metavar="FILE", help="write every problem; - for the screen")
     parser.add_argument("--json", metavar="FILE", help="write everything as JSON; - for the screen")
     parser.add_argument("--markdown", action="store_true", help="Markdown instead of plain text")
     parser.add_argument("--condition", metavar="C", help="the condition to look at")
