@@ -14,10 +14,10 @@ TENSOR = [[1, 0, 1], [1, 1, 1], [0, 0, 0], [0, 1, 0]]
 PLACES = [(i, r) for i in range(4) for r in range(3)]
 
 
-def harbor(path, cost=0.25):
+def harbor(path, cost=0.25, copies=1):
     used = {"n_input_tokens": 900, "n_output_tokens": 100, "cost_usd": cost}
-    more = {place: {"agent_result": used} for place in PLACES}
-    return agent_logs.harbor(path / "job", TENSOR, more)
+    more = {(i, r): {"agent_result": used} for i in range(4 * copies) for r in range(3)}
+    return agent_logs.harbor(path / "job", TENSOR * copies, more)
 
 
 def test_harbor_states_cost_and_tokens(tmp_path):
@@ -73,7 +73,7 @@ def test_what_is_no_amount_is_not_stated(row):
 
 
 def test_a_plan_takes_the_price_of_the_logs(tmp_path, capsys):
-    path = str(harbor(tmp_path))
+    path = str(harbor(tmp_path, copies=2))  # no plan is made from four problems
 
     def told(*options):
         assert main(["plan", path, "--problem-cost", "2", "--json", "-", *options]) == 0
@@ -90,7 +90,7 @@ def test_a_plan_takes_the_price_of_the_logs(tmp_path, capsys):
     assert by_logs["next"] != told("--run-cost", "1")["next"]
     assert main(["plan", path, "--problem-cost", "2"]) == 0
     assert "A run cost 0.25 by the logs; --run-cost for another." in capsys.readouterr().out
-    free = str(harbor(tmp_path / "free", cost=None))
+    free = str(harbor(tmp_path / "free", cost=None, copies=2))
     assert main(["plan", free, "--problem-cost", "2"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "A run used 1,000 tokens by the logs: --run-cost, their price." in out
