@@ -126,11 +126,7 @@ def compare(args: argparse.Namespace) -> int:
         table = found.to_frame()
     if args.csv:
         _write(args.csv, csv(table))
-    if args.json:
-        _write_json(args.json, found.to_dict())
-    if "-" not in (args.json, args.csv):
-        print(found.screen(**shown), end="")
-    return 0
+    return _shown(args, found, **shown)
 
 
 def gate(args: argparse.Namespace) -> int:
@@ -183,11 +179,7 @@ def plan(args: argparse.Namespace) -> int:
             looks=args.looks, level=args.level, n_resamples=args.resamples, seed=args.seed,
             cluster=args.cluster,
         )  # fmt: skip
-    if args.json:
-        _write_json(args.json, found.to_dict())
-    if args.json != "-":
-        print(found.screen(markdown=args.markdown, everything=args.all), end="")
-    return 0
+    return _shown(args, found, markdown=args.markdown, everything=args.all)
 
 
 def _refuse_groups(args: argparse.Namespace, command: str) -> None:
@@ -218,11 +210,7 @@ def items(args: argparse.Namespace) -> int:
     )  # fmt: skip
     if args.csv:
         _write(args.csv, csv(found.to_frame()))
-    if args.json:
-        _write_json(args.json, found.to_dict())
-    if "-" not in (args.json, args.csv):
-        print(found.screen(markdown=args.markdown), end="")
-    return 0
+    return _shown(args, found, markdown=args.markdown)
 
 
 def rank(args: argparse.Namespace) -> int:
@@ -361,6 +349,15 @@ def simulate(args: argparse.Namespace) -> int:
         _write(args.csv, table.to_csv(index=False))
     if args.csv != "-":
         print(screen(args.kind, table), end="")
+    return 0
+
+
+def _shown(args: argparse.Namespace, found: Any, **how: Any) -> int:
+    """Write an answer as JSON where asked for, and print it unless a file takes the screen."""
+    if args.json:
+        _write_json(args.json, found.to_dict())
+    if "-" not in (args.json, getattr(args, "csv", None)):
+        print(found.screen(**how), end="")
     return 0
 
 

@@ -183,6 +183,11 @@ class Outcomes:
         return all(sample.binary for _, sample in self._cells.values())
 
     @property
+    def main_condition(self) -> str:
+        """The condition that is answered for where none is named: the data set's, or the first."""
+        return self.source.default_condition or self.conditions[0]
+
+    @property
     def systems(self) -> tuple[System, ...]:
         """The (model, condition) pairs that have outcomes, conditions within models."""
         return tuple(self._cells)

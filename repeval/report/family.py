@@ -212,7 +212,7 @@ def family(
     [('B', 'not shown')]
     """
     checked(margin, options.get("level", 0.95))
-    condition = condition or outcomes.source.default_condition or outcomes.conditions[0]
+    condition = condition or outcomes.main_condition
     named = list(candidates)
     if not named:
         named = [m for m in outcomes.models if m != baseline and outcomes.has(m, condition)]

@@ -236,7 +236,7 @@ def problems(
     >>> found.counts["never_passed"], found.counts["flaky"]
     (2, 3)
     """
-    condition = condition or outcomes.source.default_condition or outcomes.conditions[0]
+    condition = condition or outcomes.main_condition
     check_names("unknown-condition", [condition], outcomes.conditions)
     systems = [m for m in outcomes.models if outcomes.has(m, condition)]
     asked = None if pair is None else versus(outcomes, *pair, condition=condition, **options)

@@ -164,7 +164,7 @@ def leaderboard(
     [('A', (1, 2)), ('B', (1, 2))]
     """
     conditions = outcomes.conditions
-    condition = condition or outcomes.source.default_condition or conditions[0]
+    condition = condition or outcomes.main_condition
     check_names("unknown-condition", [condition], conditions)
     samples, problems = outcomes.common(condition)
     if len(samples) < 2:

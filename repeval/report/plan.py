@@ -105,7 +105,7 @@ def what_next(
     priced = functools.partial(_with_usage, asked, usage or {})
     if separate:
         return _told_apart(outcomes, priced, separate, condition, options)
-    condition = condition or outcomes.source.default_condition or outcomes.conditions[0]
+    condition = condition or outcomes.main_condition
     check_names("unknown-condition", [condition], outcomes.conditions)
     model, among, steady = _middle(outcomes, condition, options.get("cluster"), model)
     one = outcomes.select(models=[model], conditions=[condition])

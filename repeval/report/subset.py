@@ -114,7 +114,7 @@ def from_part(
     >>> from_part(outcomes, "new").older
     ('old',)
     """
-    condition = condition or outcomes.source.default_condition or outcomes.conditions[0]
+    condition = condition or outcomes.main_condition
     check_names("unknown-condition", [condition], outcomes.conditions)
     sample, mine = outcomes.system(model, condition), outcomes.system_problems(model, condition)
     ran = {

@@ -265,7 +265,7 @@ def _exports(path: Path, head: bytes) -> bool:
 
             names = pq.read_schema(path).names
         except (ImportError, OSError, ValueError, NotImplementedError):
-            return False
+            return False  # what is damaged, or cannot be read here, is refused where it is read
     return {"sample_id", "id", "epoch"} <= {*names} and any(n.startswith("score_") for n in names)
 
 
