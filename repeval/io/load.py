@@ -26,6 +26,7 @@ from repeval.io.keys import KEYS, Policy, Source
 from repeval.io.outcomes import Outcomes
 from repeval.io.parse import constant_labels
 from repeval.io.readers import Found, find, merge
+from repeval.io.rules.missing import EVERY_RUN
 from repeval.io.rules.nonruns import cache_flags, drop_cached, one_attempt
 from repeval.io.rules.runs import frame_of, runs_of
 from repeval.io.rules.settle import check_enough, settled, several_tasks
@@ -42,7 +43,7 @@ from repeval.io.tables.names import Read, named
 from repeval.io.tables.ways import Data
 from repeval.messages import Notice, RepevalError, refused, some
 
-__all__ = ["load"]
+__all__ = ["every_run", "load"]
 
 CHOICES = {
     "missing": (None, "keep", "drop-problem", "fail", "error"),
@@ -152,6 +153,19 @@ def load(
         tuple(sorted(mapping.items())), missing, errors, scorer, pass_at, format,
         _checked_scale(scale), retries, failed_runs, wide, names,
     )  # fmt: skip
+    return _loaded(paths, policy, name)
+
+
+def every_run(paths: Any, *, columns: Columns, format: str | None, scorer: str | None) -> Outcomes:
+    """Read tables with the runs that `load` leaves out: replayed ones, and all after a pass."""
+    _check_options({"format": format}, None)
+    mapping = tuple(sorted(parse_columns(columns).items()))
+    return _loaded(paths, Policy(mapping, EVERY_RUN, scorer=scorer, format=format), None)
+
+
+def _loaded(paths: Any, policy: Policy, name: str | None) -> Outcomes:
+    mapping, format, scorer = dict(policy.columns), policy.format, policy.scorer
+    wide, names, retries = policy.wide, policy.names, policy.retries
     registered = registry.default_dataset() if paths is None else None
     notices: list[Notice] = []
     # Rows that are numbered, and columns that are runs or models, are rows held in their order.
@@ -296,7 +310,7 @@ def _held(
         if found.files:
             _refuse_many([read.table for read in reads], [path for path, _ in found.files])
     if any(read.counts for read in reads):
-        if policy.pass_at is not None or policy.missing not in (None, "keep"):
+        if policy.pass_at is not None or policy.missing not in (None, "keep", EVERY_RUN):
             what = "A table of counts is read as it is: no --pass-at, no --missing."
             raise refused("counts-only", what)
         n_rows = sum(len(table.rows) for table in tables)

@@ -48,6 +48,25 @@ def test_a_table_reads_back_the_same(table, tmp_path):
         assert answer(load(target, **options)) == answer(load(table, **options))
 
 
+def test_runs_that_an_answer_leaves_out_are_written_all_the_same(tidy, tmp_path):
+    """Tries that stop at a pass, some without an outcome; and a run that repeats another one."""
+    tries = [["error"] * (i % 4 == 0) + ["0"] * (i % 3) + ["1"] for i in range(30)]
+    table = tidy([
+        {"model": "a", "problem": i, "run": r, "outcome": y.strip("ero"),
+         "status": y.strip("01") or "ok"}
+        for i, outcomes in enumerate(tries) for r, y in enumerate(outcomes)
+    ] + [
+        {"model": "b", "problem": i, "run": r, "outcome": (i * (r % 2 + 1) + i // 7) % 2,
+         "status": "ok"}
+        for i in range(30) for r in range(3)
+    ])  # fmt: skip
+    target = written(table, tmp_path / "out")
+    codes = {notice.code for notice in load(target).notices}
+    assert {"adaptive-stopping", "replayed-runs", "errored-rows"} <= codes
+    for options in ({}, {"errors": "fail"}, {"missing": "fail"}):
+        assert answer(load(target, **options)) == answer(load(table, **options))
+
+
 def test_logs_read_back_the_same(tmp_path):
     for task in ("a", "b"):
         one = log(TENSOR, errors=[(0, 0), (3, 2)], task=task)

@@ -16,7 +16,7 @@ from repeval.io.columns import Columns, parse_columns
 from repeval.io.convert.eee import QUESTION, newest, records
 from repeval.io.files import read
 from repeval.io.keys import KEYS
-from repeval.io.load import load
+from repeval.io.load import every_run
 from repeval.io.outputs import outputs
 from repeval.io.readers import find, merge
 from repeval.io.tables.choices import judged
@@ -123,7 +123,7 @@ def convert_to_records(
         texts = [c for c in table if c not in ("outcome", QUESTION)]
         table[texts] = table[texts].fillna("")
     else:
-        data = load(paths, columns=columns, format=format, scorer=scorer)
+        data = every_run(paths, columns=columns, format=format, scorer=scorer)
         notices += data.notices
         table = pd.concat([data.rows().assign(status=""), data.errored.assign(status="error")])
         table = table.sort_values(KEYS, kind="stable").join(data.labels, on="problem")

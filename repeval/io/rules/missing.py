@@ -14,9 +14,12 @@ from repeval.io.rules.runs import Names, Runs, dense
 from repeval.messages import Notice, refused, some
 
 __all__ = [
-    "Errors", "Lacks", "Rule", "errors_of", "errors_text", "lacks_of", "rule_for", "stopped",
+    "EVERY_RUN", "Errors", "Lacks", "Rule", "errors_of", "errors_text", "lacks_of", "rule_for",
+    "stopped",
 ]  # fmt: skip
 
+#: The rule, none of those of `load`, under which no run is left out, whatever is wrong with it.
+EVERY_RUN = "every-run"
 #: Problems with fewer runs than others that show a rule: of stopping at a pass or a failure, and
 #: of stopping at a difference, which half of all pairs of runs may show by chance (2^-10 < .001).
 FEWEST_SHORT, MORE_SHORT = 5, 10
@@ -125,7 +128,7 @@ def rule_for(
     """
     short = {s: np.where(there, x.absent + x.unjudged, 0) for s, x in lacks.items()}
     total = sum(int(n.sum()) for n in short.values())
-    if rule == "keep" or not total:
+    if rule in ("keep", EVERY_RUN) or not total:
         return None
     if rule == "error":
         shown = [

@@ -10,6 +10,7 @@ import numpy as np
 
 from repeval.io.keys import Policy, System
 from repeval.io.rules.missing import (
+    EVERY_RUN,
     Errors,
     Lacks,
     errors_of,
@@ -96,7 +97,8 @@ class _Said:
 
     def of(self, runs: Runs, names: Names, policy: Policy) -> Runs:
         """Apply the rules to one system."""
-        if found := replayed(runs, names):
+        all_count = policy.missing == EVERY_RUN
+        if not all_count and (found := replayed(runs, names)):
             text, out = found
             self.replays.append((text, int(out.sum())))
             runs = runs.where(~out)
@@ -109,6 +111,8 @@ class _Said:
             self.errors[runs.system] = errors_of(runs)
             if policy.errors == "fail":
                 runs = runs.scored(np.nan_to_num(runs.y))
+        if all_count:
+            return runs
         if found := failed_throughout(runs, names):
             text, out = found
             self.failed.append((text, int(out.sum())))

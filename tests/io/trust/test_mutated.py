@@ -19,7 +19,8 @@ from tests.io.engines.doors import DOORS, everything_is_large
 from tests.io.readers.test_own_totals import WRITERS, inspect
 from tests.io.test_doors import json_array, rows_of, xlsx
 
-QUICK, FULL = 60, 50_000
+#: Quick and full numbers of cases.
+QUICK, FULL = 1_000, 50_000
 HOW = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": [Phase.generate]}
 
 DATA = {name: [row[name] for row in rows_of()] for name in rows_of()[0]}

@@ -5,7 +5,9 @@ Data and policies are those of `tables`: lost runs, errors, retries, stopping at
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,8 +27,8 @@ from tests.io.answers import answer
 from tests.io.engines.doors import DOORS, Data, everything_is_large, outcome_of
 from tests.io.engines.test_large import tables
 
-#: Quick and full numbers of cases.
-QUICK, FULL = 40, 50_000
+#: Quick and full numbers of cases, and how many of them share their data.
+QUICK, FULL, EACH = 1_000, 50_000, 8
 
 Given = tuple[Any, dict[str, Any]]
 Change = Callable[[Data, dict[str, Any], Path, np.random.Generator], Given]
@@ -132,42 +134,45 @@ def essence(found: Outcomes | RepevalError, whole: bool = True) -> str:
     return text
 
 
-def same_everywhere(tmp_path_factory: Any, drawn: Any, change: str, large: bool, seed: int) -> None:
+def ways() -> Any:
+    """Some of the ways of writing, each held or reduced by an engine."""
+    every = [(change, large) for change in sorted(CHANGES) for large in (False, True)]
+    return st.lists(st.sampled_from(every), min_size=EACH, max_size=EACH, unique=True)
+
+
+def same_everywhere(factory: Any, drawn: Any, ways: list[tuple[str, bool]], seed: int) -> None:
     data, options = drawn
-    folder = tmp_path_factory.mktemp("same")
-    (folder / "a").mkdir()
-    (folder / "b").mkdir()
+    folder = factory.mktemp("same")
+    found = outcome_of(DOORS["csv"](data, folder), **options)
     # Replayed runs, and what was wrong with runs that count, do not become records.
-    whole = change != "converted"
-    expected = essence(outcome_of(DOORS["csv"](data, folder / "a"), **options), whole)
-    rng = np.random.default_rng(seed)
-    other, changed = CHANGES[change](data, dict(options), folder / "b", rng)
-    if large:
-        with everything_is_large():
+    expected = {whole: essence(found, whole) for whole in (True, False)}
+    for i, (change, large) in enumerate(ways):
+        (folder / str(i)).mkdir()
+        rng = np.random.default_rng(seed)
+        other, changed = CHANGES[change](data, dict(options), folder / str(i), rng)
+        with everything_is_large() if large else contextlib.nullcontext():
             found = outcome_of(other, **changed)
-    else:
-        found = outcome_of(other, **changed)
-    assert essence(found, whole) == expected, (change, large, options)
+        whole = change != "converted"
+        assert essence(found, whole) == expected[whole], (change, large, options)
+    shutil.rmtree(folder)
 
 
-CASES = given(tables(), st.sampled_from(sorted(CHANGES)), st.booleans(), st.integers(0, 99))
+CASES = given(tables(), ways(), st.integers(0, 99))
 #: A failure shows its data; to make them smaller takes minutes.
 HOW = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": [Phase.generate]}
 
 
-@settings(max_examples=QUICK, **HOW)
+@settings(max_examples=QUICK // EACH, **HOW)
 @CASES
-def test_another_way_of_writing_changes_nothing(tmp_path_factory, drawn, change, large, seed):
-    same_everywhere(tmp_path_factory, drawn, change, large, seed)
+def test_another_way_of_writing_changes_nothing(tmp_path_factory, drawn, ways, seed):
+    same_everywhere(tmp_path_factory, drawn, ways, seed)
 
 
 @pytest.mark.full
-@settings(max_examples=FULL, **HOW)
+@settings(max_examples=FULL // EACH, **HOW)
 @CASES
-def test_another_way_of_writing_changes_nothing_in_many(
-    tmp_path_factory, drawn, change, large, seed
-):
-    same_everywhere(tmp_path_factory, drawn, change, large, seed)
+def test_another_way_of_writing_changes_nothing_in_many(tmp_path_factory, drawn, ways, seed):
+    same_everywhere(tmp_path_factory, drawn, ways, seed)
 
 
 def until_pass(n: int) -> tuple[Data, list[float]]:
@@ -200,6 +205,48 @@ def test_tries_until_a_pass_count_by_their_first(tmp_path, name):
     first_runs(path, means, held=True)
     with everything_is_large():
         first_runs(path, means, held=False)
+
+
+def awkward(n: int, kind: str) -> tuple[Data, dict[str, Any]]:
+    """Rows with lost runs, errors and retries; many scores, or a label of its own for each run."""
+    rng = np.random.default_rng(2606)
+    problem, run = (x.ravel() for x in np.meshgrid(np.arange(n), np.arange(40), indexing="ij"))
+    at = np.flatnonzero(rng.random(len(problem)) < 0.9)
+    at = np.sort(np.concatenate([at, at[rng.random(len(at)) < 0.02]]))
+    problem, run, failed = problem[at], run[at], rng.random(len(at)) < 0.03
+    scores = rng.beta(0.5, 0.5, n)[problem].round(4)
+    if kind != "scores":
+        scores = (rng.random(len(at)) < scores).astype(float)
+    data = {
+        "model": np.where(problem % 2, "some/model-alpha", "some/model-beta").tolist(),
+        "problem": [f"a-long-identifier-of-a-problem-{i // 2:05d}" for i in problem],
+        "run": (100 * problem * (kind == "labels") + run).tolist(),
+        "outcome": [None if e else y for y, e in zip(scores.tolist(), failed, strict=True)],
+        "status": np.where(failed, "error", "ok").tolist(),
+        "topic": [f"t{i // 2 % 9}" for i in problem],
+        "digest": [rng.bytes(8).hex() for _ in at],
+    }
+    return data, {"errors": "fail", "missing": "fail", "retries": "last"}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["passes", "scores", "labels"])
+def test_above_every_size_that_is_held(tmp_path, monkeypatch, kind):
+    """Tables above 64 MiB and two million rows, as read by an engine and as read if held."""
+    data, options = awkward(60_000, kind)
+    assert len(data["run"]) > size.MANY_ROWS
+    with monkeypatch.context() as patch:
+        patch.setattr(size, "MANY_ROWS", 10**9)
+        patch.setattr(size, "MANY_BYTES", 10**12)
+        held = outcome_of(DOORS["parquet"](data, tmp_path), **options)
+    assert not held.frame.empty
+    expected = essence(held)
+    for name in sorted(DOORS):
+        found = outcome_of(DOORS[name](data, tmp_path), **options)
+        assert found.frame.empty, name
+        assert essence(found) == expected, name
+        for path in tmp_path.iterdir():
+            path.unlink()
 
 
 @pytest.mark.full
