@@ -31,7 +31,7 @@ lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install -qq -r requirements.lowest.lock
 	.venv-lowest/bin/python -m pip install -qq --no-deps --no-build-isolation -e .
-	.venv-lowest/bin/python -m pytest -q -m "not full and not bench" tests/test_cli.py tests/test_faults.py \
+	.venv-lowest/bin/python -m pytest -q -n auto --dist loadfile -m "not full and not bench" tests/test_cli.py tests/test_faults.py \
 	  tests/io/test_load.py tests/report/test_analysis.py tests/companion/plots
 	.venv-lowest/bin/python -m pytest -q tests/notebooks/test_notebooks.py -k "default or small"
 	.venv-lowest/bin/python -m pytest -q tests/companion/book/test_build.py -k everything

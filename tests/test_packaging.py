@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import importlib.metadata
 import os
 import re
 import subprocess
@@ -25,7 +26,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def pins(text):
-    found = re.findall(r"^\W*([A-Za-z0-9._-]+)(?:\[\w+\])?==(\S+)(?: \\)?$", text, re.M)
+    pin = r"^\W*([A-Za-z0-9._-]+)(?:\[\w+\])?==(\S+)(?: ; [^\\\n]*)?(?: \\)?$"
+    found = re.findall(pin, text, re.M)
     assert found
     return {canonicalize_name(name): version for name, version in found}
 
@@ -68,9 +70,27 @@ def test_pins_name_no_place():
 
 def test_every_pin_has_its_hashes():
     text = (ROOT / "requirements.lock").read_text()
-    pinned = re.findall(r"^[A-Za-z0-9._-]+==\S+( \\\n    --hash=sha256:[0-9a-f]{64})?", text, re.M)
+    pin = r"^[A-Za-z0-9._-]+==\S+(?: ; [^\\\n]*[^\\\n ])?( \\\n    --hash=sha256:[0-9a-f]{64})?"
+    pinned = re.findall(pin, text, re.M)
     assert len(pinned) == len(LOCK) > 100
     assert all(pinned)
+
+
+@pytest.mark.parametrize("platform", [("linux", "Linux"), ("darwin", "Darwin")])
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
+def test_all_that_is_needed_is_pinned_on(python, platform):
+    """Where hashes are required pip installs nothing that the lock does not name."""
+    there = {"python_version": python, "python_full_version": f"{python}.0", "extra": "",
+             "sys_platform": platform[0], "platform_system": platform[1]}  # fmt: skip
+    lines = re.findall(r"^([^\s#]+==[^\\\n]*)", (ROOT / "requirements.lock").read_text(), re.M)
+    found = [Requirement(line) for line in lines]
+    pinned = {canonicalize_name(r.name) for r in found if not r.marker or r.marker.evaluate(there)}
+    for dist in importlib.metadata.distributions():
+        if canonicalize_name(dist.name) in pinned:
+            needed = map(Requirement, dist.requires or ())
+            names = {canonicalize_name(r.name) for r in needed
+                     if not r.marker or r.marker.evaluate(there)}  # fmt: skip
+            assert names <= pinned, dist.name
 
 
 def test_mathjax_is_its_publisher_s_file_with_its_licence():
