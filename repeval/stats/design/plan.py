@@ -113,6 +113,10 @@ def plan(
     c_p/c_g > R(R+1)σ_b²/μ_w, leaves out that half a problem cannot be bought either, and what is
     at hand.
 
+    Widths are those of the normal law, because two variances are all that is given. The command
+    `repeval plan` has the runs: it scales the interval that it shows, which for few problems or
+    scores near 0 or 1 asks for somewhat other numbers.
+
     References
     ----------
     VC section 3, "Optimal R", and Eq. 1 for the variance (σ_b² + μ_w/R)/N.
