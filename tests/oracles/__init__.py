@@ -69,6 +69,24 @@ def designs(draw, *, min_runs: int = 1, equal: bool = False, max_problems: int =
     return np.array([draw(st.integers(0, r)) for r in runs]), np.array(runs)
 
 
+# ---- numbers that others drew ------------------------------------------------------------
+
+
+def reaches(law, limit: float, level: float, resamples: int, bias_corrected: bool = False) -> bool:
+    """Whether a limit that was read from resamples is within three standard errors of a law's.
+
+    The error is that of a share of `level`; BCa adds that of the share below the estimate, about a
+    half, which moves the level twice. A level between two points of the law may give either.
+    """
+    share = level * (1 - level) / resamples
+    if bias_corrected:
+        density = NORMAL.pdf(NORMAL.inv_cdf(level))
+        share += (2 * density / NORMAL.pdf(0)) ** 2 / 4 / resamples
+    error = 3 * math.sqrt(share)
+    low, high = (float(law.quantile(q)) for q in (level - error, level + error))
+    return low - 1e-9 <= limit <= high + 1e-9
+
+
 # ---- variance components ----------------------------------------------------------------
 
 

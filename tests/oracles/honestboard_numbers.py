@@ -3,8 +3,8 @@
     pip install honestboard==0.6.1
     python tests/oracles/honestboard_numbers.py
 
-The tests read the numbers and need no honestboard; `tests/stats/test_honestboard.py` says which of
-its definitions are ours, too.
+The tests read the numbers and need no honestboard; `test_honestboard.py` says which of its
+definitions are ours, too.
 """
 
 import json
@@ -47,7 +47,7 @@ def numbers(passes: np.ndarray, runs: int) -> dict:
 
 if __name__ == "__main__":
     found = {
-        "honestboard": version("honestboard"), "resamples": RESAMPLES,
+        "made_by": f"honestboard {version('honestboard')}", "resamples": RESAMPLES,
         "boards": [numbers(made(runs), runs) for runs in (1, 5)],
     }  # fmt: skip
     target = Path(__file__).with_name("honestboard.json")

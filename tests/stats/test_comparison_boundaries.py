@@ -114,15 +114,6 @@ def test_same_seed_same_bytes() -> None:
 # ---- power and multiplicity ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "p", [[0.01, 0.04, 0.03, 0.005], [0.5], [0.2, 0.2, 0.2], [1, 0.9, 1e-9], [0.04, 0.01, 0.04]]
-)
-def test_holm(p: list[float]) -> None:
-    multitest = pytest.importorskip("statsmodels.stats.multitest")
-    expected = multitest.multipletests(p, method="holm")[1]
-    np.testing.assert_allclose(holm(p), expected, rtol=1e-14)
-
-
 def test_holm_of_the_published_shares() -> None:
     """Statistics note 2: .016 .030 .038 over fifteen become .24 .42 .49."""
     adjusted = holm([0.016, 0.030, 0.038] + [0.2] * 12)

@@ -1,9 +1,6 @@
 """Variance components against the definition in fractions, and their identities."""
 
-import json
 import math
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,30 +32,6 @@ def test_definition(design) -> None:
     assert c.runs_range == (min(runs), max(runs))
     assert c.runs_mean == pytest.approx(sum(runs) / len(runs), **ROUNDING)
     assert c.runs_harmonic == pytest.approx(len(runs) / sum(1 / r for r in runs), **ROUNDING)
-
-
-LME4 = json.loads((Path(oracles.__file__).parent / "lme4.json").read_text())["tables"]
-
-
-@pytest.mark.parametrize("fit", LME4, ids=lambda fit: f"{len(fit['passes'])}x{fit['runs']}")
-def test_a_mixed_model_of_equal_runs_has_the_same_components(fit) -> None:
-    c = components(fit["passes"], fit["runs"])
-    # lmer stops where the likelihood is flat to about 1e-14, its root in the parameters.
-    close = {"rel": 1e-6}
-    assert c.between == pytest.approx(fit["between"], **close)
-    assert c.within == pytest.approx(fit["within"], **close)
-    assert c.mean == pytest.approx(fit["mean"], **close)
-    assert math.sqrt(c.variance) == pytest.approx(fit["se"], **close)
-
-
-def test_the_page_prints_what_the_mixed_model_of_the_toy_gave() -> None:
-    page = (Path(__file__).parents[2] / "notebooks/setup.md").read_text(encoding="utf-8")
-    printed = page.split("```text\nRandom effects:")[1].split("```")[0]
-    toy = LME4[0]
-    for name, value in (("(Intercept)", toy["between"]), ("Residual", toy["within"])):
-        assert re.search(rf"{re.escape(name)} +{value:.4f} +{math.sqrt(value):.4f}\n", printed)
-    mean, se = toy["mean"], toy["se"]
-    assert re.search(rf"\(Intercept\) +{mean:.4f} +{se:.4f} +{mean / se:.0f}\n", printed)
 
 
 @given(designs())

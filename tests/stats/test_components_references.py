@@ -1,71 +1,12 @@
-"""Variance components against lme4, statsmodels, the texts and data of other people."""
+"""Variance components against the texts and data of other people."""
 
 import math
 from statistics import median
 
-import numpy as np
 import pytest
 
 from repeval.stats.components import components, difference_components
-from tests.oracles import clean, passes_of
-from tests.samples import rows_of
-
-# ---- other software -------------------------------------------------------------------------
-
-
-def mixed_scores() -> np.ndarray:
-    """Forty problems, four runs, scores in [0, .89], by formula."""
-    i, r = np.arange(40)[:, None], np.arange(4)
-    return ((37 * i * i + 11 * i) % 61 + (29 * r * r + 53 * r * i + 7 * i) % 40) / 100
-
-
-SETS = {
-    "polarised": rows_of(passes_of([24, 7, 6, 4, 6, 52]), 5),
-    "nearly fixed": rows_of(passes_of([62, 2, 1, 0, 2, 32]), 5),
-    "thirty by three": rows_of(passes_of([9, 7, 8, 6]), 3),
-    "scores": mixed_scores(),
-}
-# lme4 1.1-31, R 4.2.2: lmer(y ~ 1 + (1|problem), REML=TRUE, control=lmerControl("nloptwrap",
-# optCtrl=list(xtol_abs=1e-12, ftol_abs=1e-14, maxeval=1e5))); VarCorr: problem, residual; fixef.
-LME4 = {
-    "polarised": (0.176738827423, 0.056565655782, 0.636363636364),
-    "nearly fixed": (0.217847873559, 0.0111111110221, 0.347474747475),
-    "thirty by three": (0.0860791833985, 0.1666666663, 0.455555555556),
-    "scores": (0.0259111540655, 0.0145499999662, 0.47475),
-}
-
-
-@pytest.mark.parametrize("name", LME4)
-def test_lme4(name: str) -> None:
-    c = components(SETS[name])
-    # Statistics note 5.6: what the optimiser leaves over.
-    assert (c.between, c.within, c.mean) == pytest.approx(LME4[name], rel=1e-5)
-
-
-@pytest.mark.parametrize("name", LME4)
-@pytest.mark.filterwarnings("ignore")  # MixedLM warns of convergence near its optimum
-def test_statsmodels(name: str) -> None:
-    mixed = pytest.importorskip("statsmodels.regression.mixed_linear_model")
-    y = SETS[name]
-    problem = np.repeat(np.arange(len(y)), y.shape[1])
-    fit = mixed.MixedLM(y.ravel(), np.ones(y.size), groups=problem).fit(reml=True, method="bfgs")
-    c = components(y)
-    # Statistics note 5.6.
-    assert c.between == pytest.approx(float(np.asarray(fit.cov_re)[0, 0]), rel=1e-4)
-    assert c.within == pytest.approx(fit.scale, rel=1e-4)
-
-
-def test_negative_variance_is_shown_where_reml_reports_zero() -> None:
-    passes = np.tile([2, 3, 2, 3, 1, 2, 3, 2], 3)
-    c = components(passes, 5)
-    # lme4 as above: "boundary (singular) fit", 0 and the pooled variance of all outcomes.
-    reml = (0.0, 0.249579831933)
-    assert c.between < 0 == reml[0]
-    assert c.ceiling == math.inf
-    pooled = rows_of(passes, 5).var(ddof=1)
-    assert reml[1] == pytest.approx(pooled, rel=1e-9)
-    assert c.within > pooled
-
+from tests.oracles import clean
 
 # ---- published figures ----------------------------------------------------------------------
 

@@ -204,30 +204,6 @@ def test_resamples_are_counted(n_resamples: int) -> None:
         interval(mixed_scores(), name="one_level", n_resamples=n_resamples)
 
 
-def test_few_clusters_shrink_the_effective_sample_by_students_t() -> None:
-    """The interval shown to users: Wilson at n·(z/t)², n from the cluster-robust variance."""
-    linear_model = pytest.importorskip("statsmodels.regression.linear_model")
-    proportion = pytest.importorskip("statsmodels.stats.proportion")
-    stats = pytest.importorskip("scipy.stats")
-    rng = np.random.default_rng(SEED)
-    for g in (6, 30, 40):
-        # Harder and easier clusters, so that n lies between the clusters and the runs.
-        labels = np.arange(120) % g
-        passes = rng.binomial(5, rng.uniform(0.3, 0.9, g)[labels])
-        p = passes / 5
-        ols = linear_model.OLS(p, np.ones(120))
-        # Its correction G/(G-1) · (N-1)/(N-K) is G/(G-1) for a mean.
-        squared = ols.fit(cov_type="cluster", cov_kwds={"groups": labels}).cov_params()[0, 0]
-        n = p.mean() * (1 - p.mean()) / squared
-        assert g < n < 600
-        n *= (Z / stats.t.ppf(0.975, g - 1)) ** 2
-        expected = proportion.proportion_confint(p.mean() * n, n, method="wilson")
-        # Quantiles of t are inverted numerically, to ten digits at least.
-        found = interval(passes, 5, name="clustered_wilson", clusters=labels)
-        assert limits(found) == pytest.approx(expected, rel=1e-10)
-        assert f"n = {n:.1f}, {g} clusters" in found.method
-
-
 @pytest.mark.parametrize("g", [2, 5, 29, 60])
 def test_all_pass_in_few_clusters(g: int) -> None:
     """[n/(n+z²), 1] at n = G z²/t² is [G/(G+t²), 1], however many problems a cluster has."""

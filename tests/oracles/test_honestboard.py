@@ -22,7 +22,7 @@ from repeval.stats.components import difference_components
 from repeval.stats.leaderboard import joint_ranks
 from repeval.stats.ranking import rank
 
-TOLD = json.loads((Path(__file__).parents[1] / "oracles" / "honestboard.json").read_text())
+TOLD = json.loads(Path(__file__).with_name("honestboard.json").read_text())
 BOARDS = {f"{b['runs']} runs": b for b in TOLD["boards"]}
 RESAMPLES, SEED = 20_000, 2606
 
@@ -31,10 +31,6 @@ RESAMPLES, SEED = 20_000, 2606
 def board(request):
     told = BOARDS[request.param]
     return told, [(np.array(k), told["runs"]) for k in told["passes"]]
-
-
-def test_the_numbers_are_of_the_version_that_is_named():
-    assert TOLD["honestboard"] == "0.6.1"
 
 
 def test_marginal_rank_intervals(board):
