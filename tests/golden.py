@@ -1,31 +1,42 @@
-"""Golden results: what a change of structure must leave equal.
+"""Golden results: what a change of structure must leave equal, and every number that is published.
 
     python -m tests.golden record DIRECTORY [--book] [SHARED]
     python -m tests.golden compare BEFORE AFTER
-    python -m tests.golden sums DIRECTORY
+    python -m tests.golden compare tests/golden.json AFTER
+    python -m tests.golden sums DIRECTORY > tests/golden.json
 
 `record` writes one JSON file a result into DIRECTORY: answers on the default data, the claims, the
-public surface, the page of messages, with `--book` what the built book exports, and with a folder
-of reference data (`realdata`, `formats`) the answers on each of its files. `compare` lists every
-value that moved; keys that only AFTER has do not count. `sums` prints a sum for each result, with
-figures to nine digits: `golden.json` holds those of the last version.
+public surface, the page of messages, with `--book` what the built book exports (the text of every
+page, the rows of every table and of what every figure draws), and with a folder of reference data
+(`realdata`, `formats`) the answers on each of its files. `compare` lists every value that moved, by
+page and place; keys and lines that only AFTER has do not count.
+
+`golden.json` has of the last version a sum for each result, with figures to nine digits, and the
+numbers themselves: of the answer, of the claims, and of every line of every page and table of the
+book, by the words that the line begins with. So a number that moved since is named, old and new,
+without the old version. What figures draw has sums only: build both versions to see which point.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import difflib
 import hashlib
 import inspect
 import io
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-SUMS = Path(__file__).with_name("golden.json")
+GOLDEN = Path(__file__).with_name("golden.json")
+NUMBER = re.compile(r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
+#: Words of a line that say which line it is.
+LABEL = 32
 SCREENS = {"screen": [], "screen-all": ["--all", "--components"], "markdown": ["--markdown"]}
 #: Options that a file of the reference data needs.
 OPTIONS = {
@@ -106,15 +117,91 @@ def moved(before: Any, after: Any, where: str = "") -> Iterator[str]:
     before, after = placeless(before), placeless(after)
     if isinstance(before, dict) and isinstance(after, dict):
         for key, value in before.items():
+            place = f"{where}: {key}" if where else key
             if key not in after:
-                yield f"{where}.{key}: gone"
+                yield f"{place}: gone"
             else:
-                yield from moved(value, after[key], f"{where}.{key}")
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+                yield from moved(value, after[key], place)
+    elif isinstance(before, list) and isinstance(after, list):
+        if len(before) != len(after) or all(isinstance(x, str) for x in before):
+            yield from moved_lines([*map(str, before)], [*map(str, after)], where)
+            return
         for i, (a, b) in enumerate(zip(before, after, strict=True)):
             yield from moved(a, b, f"{where}[{i}]")
-    elif rounded(before, 12) != rounded(after, 12):
-        yield f"{where}: {str(before)[:300]!r} -> {str(after)[:300]!r}"
+    elif not alike(before, after):
+        yield f"{where}: {change(str(before), str(after))}"
+
+
+def moved_lines(before: list[str], after: list[str], where: str) -> Iterator[str]:
+    """Yield the lines that are gone or have another text, each beside what replaced it."""
+    blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    for kind, i, i_end, j, j_end in blocks:
+        if kind in ("replace", "delete"):
+            for line, old in enumerate(before[i:i_end]):
+                if line < j_end - j:
+                    if not alike(old, after[j + line]):
+                        yield f"{where}[{i + line}]: {change(old, after[j + line])}"
+                else:
+                    yield f"{where}[{i + line}]: {old[:120]!r}: gone"
+
+
+def change(before: str, after: str) -> str:
+    """Say how two texts differ: by which numbers, or in words."""
+    if NUMBER.sub("#", before) == NUMBER.sub("#", after):
+        pairs = zip(NUMBER.findall(before), NUMBER.findall(after), strict=True)
+        told = ", ".join(f"{a} -> {b}" for a, b in pairs if a != b)
+        words = "" if NUMBER.fullmatch(before) else f"  in {before[:120]!r}"
+        return told + words
+    return f"{before[:200]!r} -> {after[:200]!r}"
+
+
+def alike(before: Any, after: Any) -> bool:
+    """Whether two values are the same but for the order in which sums were taken."""
+    try:
+        return math.isclose(float(before), float(after), rel_tol=1e-9, abs_tol=1e-12)
+    except (TypeError, ValueError):
+        return before == after
+
+
+def numbers(name: str, value: Any) -> dict[str, Any] | None:
+    """Return the numbers of a result by where they stand; None for results that are no numbers."""
+    if name == "analyze":
+        return of_answer(value["out"])
+    if name == "claims":
+        return {row["id"]: rounded(row["computed"]) for row in value["claims"]}
+    figures = name.startswith("book-html-figures-") or name == "book-analysis.json"
+    if figures or not name.startswith("book-"):
+        return None
+    found: dict[str, str] = {}
+    for line in value:
+        text = " ".join(line) if isinstance(line, list) else line
+        if told := NUMBER.findall(text):
+            label = re.sub(r"[\W\d_]+", " ", NUMBER.sub("", text)).strip()[:LABEL].strip()
+            same = sum(key.rpartition(" (")[0] == label or key == label for key in found)
+            found[f"{label} ({same + 1})" if same else label] = " ".join(told)
+    return found
+
+
+def of_answer(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the numbers of an answer: a row for each system, neighbouring pair and rank."""
+    found = {"summary": only_numbers(answer["summary"])}
+    for kind in ("systems", "pairs", "condition_pairs", "ranks"):
+        for row in answer[kind]:
+            if row.get("adjacent", True):
+                keys = ("condition", "condition_a", "condition_b", "model", "model_a", "model_b")
+                label = ", ".join(str(row[key]) for key in keys if key in row)
+                found[f"{kind}: {label}"] = only_numbers(row)
+    return found
+
+
+def only_numbers(value: Any) -> Any:
+    """Return what is left of a value without texts, to nine digits."""
+    if isinstance(value, dict):
+        kept = {key: only_numbers(v) for key, v in value.items()}
+        return {key: v for key, v in kept.items() if v not in (None, {}, [])}
+    if isinstance(value, list):
+        return [only_numbers(v) for v in value if not isinstance(v, str)]
+    return None if isinstance(value, str) else rounded(value)
 
 
 def placeless(value: Any) -> Any:
@@ -150,17 +237,46 @@ def main(argv: list[str]) -> int:
         for name, value in results(paths[0] if paths else None, "--book" in rest):
             (folder / f"{name}.json").write_text(json.dumps(value, indent=1), encoding="utf-8")
         return 0
-    before, *after = (
-        {p.stem: json.loads(p.read_text(encoding="utf-8")) for p in place.glob("*.json")}
-        for place in (folder, *map(Path, rest))
-    )
     if command == "sums":
-        own = sorted(n for n in before if not n.startswith(("realdata-", "formats-")))
-        print(json.dumps({name: total(before[name]) for name in own}, indent=1))
+        print(dumped(golden(recorded(folder))))
         return 0
-    lines = list(moved(before, after[0]))
-    print("\n".join(lines) or f"{len(before)} results are equal.")
+    after = recorded(Path(rest[0]))
+    lines = list(moved(recorded(folder), after) if folder.is_dir() else since(folder, after))
+    print("\n".join(lines) or "no value moved")
     return bool(lines)
+
+
+def since(file: Path, found: dict[str, Any]) -> Iterator[str]:
+    """Yield what moved since `golden.json` was written, of the results that are recorded now."""
+    told, now = json.loads(file.read_text(encoding="utf-8")), golden(found)
+    for name, before in told["sums"].items():
+        if now["sums"].get(name, before) != before:
+            old, new = (x["numbers"].get(name, {}) for x in (told, now))
+            lines = list(moved({name: old}, {name: new}))
+            yield from lines or [f"{name}: another sum; no number moved that is kept here"]
+
+
+def recorded(folder: Path) -> dict[str, Any]:
+    """Read what `record` wrote."""
+    return {p.stem: json.loads(p.read_text(encoding="utf-8")) for p in folder.glob("*.json")}
+
+
+def golden(found: dict[str, Any]) -> dict[str, Any]:
+    """Return what `golden.json` keeps: sums, and numbers by result and place."""
+    own = sorted(n for n in found if not n.startswith(("realdata-", "formats-")))
+    return {
+        "sums": {name: total(found[name]) for name in own},
+        "numbers": {n: told for n in own if (told := numbers(n, found[n])) is not None},
+    }
+
+
+def dumped(found: dict[str, Any]) -> str:
+    """Return it as JSON with a line for each place, so that a difference of versions is read."""
+    parts = [f' "sums": {json.dumps(found["sums"], indent=1)}']
+    for name, told in found["numbers"].items():
+        rows = (f"  {json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in told.items())
+        parts.append(f" {json.dumps(name)}: {{\n" + ",\n".join(rows) + "\n }")
+    return "{\n" + parts[0] + ',\n "numbers": {\n' + ",\n".join(parts[1:]) + "\n }\n}"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from repeval.report.analysis import analyze
 from repeval.stats.comparison import pooled_z
 from repeval.stats.pairs.power import detectable_change
 from repeval.stats.sample import as_sample
+from tests import golden
 from tests.report.schema import PATH, text
 
 
@@ -25,6 +26,17 @@ def default():
 @pytest.fixture(scope="module")
 def schema():
     return json.loads(PATH.read_text(encoding="utf-8"))
+
+
+def test_no_published_number_moved(default):
+    """Where one is meant to: record anew, and say it in CHANGELOG under "Numbers that moved"."""
+    told = json.loads(golden.GOLDEN.read_text(encoding="utf-8"))["numbers"]["analyze"]
+    now = json.loads(json.dumps(default.to_dict()))
+    assert list(golden.moved(told, golden.of_answer(now))) == []
+    row = now["systems"][3]
+    row["icc"] += 1e-6
+    (line,) = golden.moved(told, golden.of_answer(now))
+    assert line.startswith(f"systems: {row['condition']}, {row['model']}: icc: {row['icc']:.5f}")
 
 
 def width(limits):
