@@ -1,4 +1,4 @@
-"""Count the tests by folder into data/counts.json, for the page on testing: run it as a module."""
+"""Count tests and oracles into data/counts.json, for the page on testing: run it as a module."""
 
 import json
 import re
@@ -28,8 +28,24 @@ def counted(names):
     return {f: [by_function[f], by_case[f]] for f in sorted(by_case)}
 
 
+def oracles():
+    """Return the rows of the table in tests/oracles: who computed what, and how many cases."""
+    folder = ROOT / "tests" / "oracles"
+    rows = re.findall(
+        r"^\| `(\w+\.json)` \| (.+?) \| .+? \| (.+) \|$",
+        (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE,
+    )  # fmt: skip
+    told = {name: json.loads((folder / name).read_text(encoding="utf-8")) for name, *_ in rows}
+    return [
+        {"data": name, "by": by, "holds": holds,
+         "cases": sum(len(section) for section in told[name].values() if isinstance(section, list))}
+        for name, by, holds in rows
+    ]  # fmt: skip
+
+
 if __name__ == "__main__":
     found = {kind: counted(collected(mark)) for kind, mark in KINDS.items()}
+    found["oracles"] = oracles()
     target = ROOT / "data" / "counts.json"
     target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(target)

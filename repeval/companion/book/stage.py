@@ -195,8 +195,11 @@ def with_figures(text: str, analysis) -> str:
 
 
 def with_lists(text: str) -> str:
-    """Replace the lines ``% messages``, ``% intervals`` and ``% tests`` by all there are."""
-    lists = {"messages": messages_page, "intervals": intervals_table, "tests": tests_table}
+    """Replace lines such as ``% messages`` by all there are."""
+    lists = {
+        "messages": messages_page, "intervals": intervals_table, "tests": tests_table,
+        "oracles": oracles_table,
+    }  # fmt: skip
     names = "|".join(lists)
     return re.sub(rf"^% ({names})$", lambda found: lists[found[1]](), text, flags=re.MULTILINE)
 
@@ -225,6 +228,7 @@ def intervals_table() -> str:
 def tests_table() -> str:
     """Return how many tests there are, as ``python -m tests.notebooks.counts`` counted them."""
     found = json.loads((data_dir() / "counts.json").read_text(encoding="utf-8"))
+    del found["oracles"]
     sums = {kind: sum(cases for _, cases in table.values()) for kind, table in found.items()}
     rows = [["folder", "functions", "cases"], ["---", "---:", "---:"]]
     rows += [[f"`{name}`", *map(str, counts)] for name, counts in found["all"].items()]
@@ -233,3 +237,11 @@ def tests_table() -> str:
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     kinds = f"Of the cases {sums['full']:,} are marked `full` and {sums['bench']:,} `bench`."
     return f"{table}\n\n{kinds}"
+
+
+def oracles_table() -> str:
+    """Return what others computed, as ``python -m tests.notebooks.counts`` counted it."""
+    found = json.loads((data_dir() / "counts.json").read_text(encoding="utf-8"))["oracles"]
+    rows = [["computed by", "what", "data", "cases"], ["---", "---", "---", "---:"]]
+    rows += [[x["by"], x["holds"], f"`{x['data']}`", f"{x['cases']:,}"] for x in found]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -12,7 +12,6 @@ Where `boot` and we differ, on purpose:
 import json
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,11 +21,10 @@ from repeval import as_sample, bootstrap, ceiling_interval, cohen_kappa, compone
 from repeval.stats import exact, exact_icc
 from repeval.stats.bootstrap import bca_levels
 from repeval.stats.resampling import shifted_levels
-from tests.oracles import SEED, passes_of, reaches
+from tests.oracles import DATA, SEED, passes_of, reaches
 
-HERE = Path(__file__).parent
-LME4 = json.loads((HERE / "lme4.json").read_text())
-BOOT = json.loads((HERE / "boot.json").read_text())
+LME4 = json.loads((DATA / "lme4.json").read_text())
+BOOT = json.loads((DATA / "boot.json").read_text())
 TAILS = (0.025, 0.975)
 # R's numbers are written to 15 digits; ours come from transforms good to 1e-13.
 CLOSE = {"rel": 1e-11, "abs": 1e-11}
@@ -64,7 +62,7 @@ def test_a_mixed_model_of_equal_runs_has_the_same_components(row):
 
 
 def test_the_page_prints_what_the_mixed_model_of_the_toy_gave():
-    page = (HERE.parents[1] / "notebooks/setup.md").read_text(encoding="utf-8")
+    page = (DATA.parents[1] / "notebooks/setup.md").read_text(encoding="utf-8")
     printed = page.split("```text\nRandom effects:")[1].split("```")[0]
     toy = LME4["tables"][0]
     for name, value in (("(Intercept)", toy["between"]), ("Residual", toy["within"])):

@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +18,9 @@ from repeval.stats.pairs.decision import Limits
 from repeval.stats.pairs.margin import lost_limit
 from repeval.stats.resampling import shifted_levels
 from repeval.stats.sample import as_sample, from_counts
-from tests.oracles import passes_of, reaches
+from tests.oracles import DATA, passes_of, reaches
 
-TOLD = json.loads(Path(__file__).with_name("libraries.json").read_text())
+TOLD = json.loads((DATA / "libraries.json").read_text())
 # Closed forms written twice: a few roundings, and quantiles to a dozen digits.
 CLOSE = {"rel": 1e-11, "abs": 1e-14}
 

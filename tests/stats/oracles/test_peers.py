@@ -21,7 +21,6 @@ import json
 import math
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,9 +29,9 @@ from repeval import compare, components, difference_components, pass_at_k, pass_
 from repeval.stats import exact
 from repeval.stats.pairs.margin import lost_limit
 from repeval.stats.sample import from_counts
-from tests.oracles import passes_of, reaches
+from tests.oracles import DATA, passes_of, reaches
 
-TOLD = json.loads(Path(__file__).with_name("peers.json").read_text())
+TOLD = json.loads((DATA / "peers.json").read_text())
 # Closed forms written twice: a few roundings.
 CLOSE = {"rel": 1e-11, "abs": 1e-13}
 TAILS = (0.025, 0.975)

@@ -11,7 +11,6 @@ are McNemar's and sign flips, and it knows no runs: nothing of it is about these
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,8 +20,9 @@ from repeval.stats.comparison import compare, holm, minimum_detectable
 from repeval.stats.components import difference_components
 from repeval.stats.leaderboard import joint_ranks
 from repeval.stats.ranking import rank
+from tests.oracles import DATA
 
-TOLD = json.loads(Path(__file__).with_name("honestboard.json").read_text())
+TOLD = json.loads((DATA / "honestboard.json").read_text())
 BOARDS = {f"{b['runs']} runs": b for b in TOLD["boards"]}
 RESAMPLES, SEED = 20_000, 2606
 
@@ -85,3 +85,18 @@ def test_covariance_and_detectable_difference_are_the_same_to_rounding(board):
 def test_holm(board):
     told, _ = board
     assert (holm(told["p_values"]) <= 0.25).tolist() == told["holm"]
+
+
+def test_numbers_of_the_other_board_are_seen():
+    one, five = TOLD["boards"]
+    systems = [(np.array(k), one["runs"]) for k in one["passes"]]
+    for check in (
+        test_intervals_of_a_difference_by_the_one_level_law,
+        test_the_luck_of_the_first,
+        test_covariance_and_detectable_difference_are_the_same_to_rounding,
+        test_holm,
+    ):
+        told = {**five, "runs": one["runs"], "p_values": one["p_values"]}
+        told["holm"] = [not x for x in one["holm"]]
+        with pytest.raises(AssertionError):
+            check((told, systems))

@@ -7,7 +7,6 @@ must find: the errors are those that are easily made.
 import json
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,10 +24,14 @@ from repeval.stats import (
 )
 from repeval.stats import intervals as intervals_
 from repeval.stats.pairs import decision, margin, reruns
+from tests.oracles import DATA
 
-HERE = Path(__file__).parent
-TOLD = {name: json.loads((HERE / f"{name}.json").read_text()) for name in ("integers", "decimals")}
-ROWS = {section: rows for told in TOLD.values() for section, rows in told.items() if rows[0] != "P"}
+ROWS = {
+    section: rows
+    for name in ("integers", "decimals")
+    for section, rows in json.loads((DATA / f"{name}.json").read_text()).items()
+    if section != "made_by"
+}
 TABLES = {t["table"]: sample.from_counts(t["passes"], t["runs"]) for t in ROWS["tables"]}
 # Rounding: a few dozen operations on doubles, of which one is good to 1.1e-16.
 CLOSE = {"rel": 1e-12, "abs": 1e-15}
