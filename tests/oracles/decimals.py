@@ -82,6 +82,29 @@ def wilson() -> list[dict]:
     return rows
 
 
+def tango() -> list[dict]:
+    """Tango's limits: where the score is z, for the likeliest share of lost pairs."""
+    rows, z = [], inverse(phi, Decimal("0.975"), Decimal(8))
+    for won, lost_, n in [(0, 0, 8), (1, 0, 99), (3, 4, 30), (8, 0, 12), (7, 2, 12), (1, 30, 40)]:
+
+        def score(d: Decimal, won: int = won, lost_: int = lost_, n: int = n) -> Decimal:
+            low, high = max(Decimal(0), -d), (1 - d) / 2
+            for _ in range(170):
+                q = (low + high) / 2
+                slope = won / (d + q) + lost_ / q - 2 * (n - won - lost_) / (1 - d - 2 * q)
+                low, high = (q, high) if slope > 0 else (low, q)
+            return (Decimal(won - lost_) / n - d) / ((2 * low + d - d * d) / n).sqrt()
+
+        seen, limits = Decimal(won - lost_) / n, []
+        for target, low, high in ((z, Decimal(-1), seen), (-z, seen, Decimal(1))):
+            for _ in range(150):
+                d = (low + high) / 2
+                low, high = (d, high) if score(d) > target else (low, d)
+            limits.append(digits(low))
+        rows.append({"won": won, "lost": lost_, "n": n, "low": limits[0], "high": limits[1]})
+    return rows
+
+
 def lost() -> list[dict]:
     """Clopper and Pearson's upper limit: where so few are seen with probability alpha."""
     rows = []
@@ -106,7 +129,7 @@ def betas() -> list[dict]:
     return rows
 
 
-SECTIONS = (betas, lost, quantiles, wilson)
+SECTIONS = (betas, lost, quantiles, tango, wilson)
 
 
 if __name__ == "__main__":

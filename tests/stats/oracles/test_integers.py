@@ -24,6 +24,7 @@ from repeval.stats import (
 )
 from repeval.stats import intervals as intervals_
 from repeval.stats.pairs import decision, margin, reruns
+from repeval.stats.pairs import tango as tango_
 from tests.oracles import DATA
 
 ROWS = {
@@ -142,11 +143,29 @@ def quantiles(row):
         same(decision.expanded_tail(int(n), level), tail, rel=1e-9)
 
 
+def tango(row):
+    found = tango_.tango_limits(row["won"], row["lost"], row["n"], 0.95)
+    same([float(x) for x in found], [row["low"], row["high"]])
+
+
 def wilson(row):
     same(intervals_.wilson(row["x"] / row["n"], row["n"], 0.95), [row["low"], row["high"]])
 
 
-CHECKS = (laws, pairs, parts, tries, iccs, fisher, neighbours, betas, lost, quantiles, wilson)
+CHECKS = (
+    laws,
+    pairs,
+    parts,
+    tries,
+    iccs,
+    fisher,
+    neighbours,
+    betas,
+    lost,
+    quantiles,
+    tango,
+    wilson,
+)
 
 
 def every_row(check):
@@ -186,6 +205,7 @@ PLANTED = {
     betas: (special, "gammaln", lambda f: stirling),
     lost: (special, "betaincinv", lambda f: lambda a, b, x: f(a, b + 1, x)),
     quantiles: (special, "stdtrit", lambda f: lambda df, p: f(df + 1, p)),
+    tango: (tango_, "HALVINGS", lambda f: 30),
     wilson: (intervals_, "normal_quantile", lambda f: lambda level: round(f(level), 2)),
 }
 
