@@ -29,6 +29,7 @@ import json
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -157,10 +158,12 @@ def change(before: str, after: str) -> str:
 
 def alike(before: Any, after: Any) -> bool:
     """Whether two values are the same but for the order in which sums were taken."""
+    if before == after:
+        return True
     try:
         return math.isclose(float(before), float(after), rel_tol=1e-9, abs_tol=1e-12)
     except (TypeError, ValueError):
-        return before == after
+        return False
 
 
 def numbers(name: str, value: Any) -> dict[str, Any] | None:
@@ -173,12 +176,14 @@ def numbers(name: str, value: Any) -> dict[str, Any] | None:
     if figures or not name.startswith("book-"):
         return None
     found: dict[str, str] = {}
+    seen: Counter[str] = Counter()
     for line in value:
         text = " ".join(line) if isinstance(line, list) else line
         if told := NUMBER.findall(text):
             label = re.sub(r"[\W\d_]+", " ", NUMBER.sub("", text)).strip()[:LABEL].strip()
-            same = sum(key.rpartition(" (")[0] == label or key == label for key in found)
-            found[f"{label} ({same + 1})" if same else label] = " ".join(told)
+            label = label or "numbers"
+            seen[label] += 1
+            found[f"{label} ({n})" if (n := seen[label]) > 1 else label] = " ".join(told)
     return found
 
 
