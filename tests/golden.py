@@ -177,11 +177,13 @@ def numbers(name: str, value: Any) -> dict[str, Any] | None:
         return None
     found: dict[str, str] = {}
     seen: Counter[str] = Counter()
+    label = "numbers"
     for line in value:
         text = " ".join(line) if isinstance(line, list) else line
+        words = re.sub(r"[\W\d_]+", " ", NUMBER.sub("", text)).strip()
+        # A cell of a table on a page is a line: numbers belong to the words before them.
+        label = words[:LABEL].strip() or label
         if told := NUMBER.findall(text):
-            label = re.sub(r"[\W\d_]+", " ", NUMBER.sub("", text)).strip()[:LABEL].strip()
-            label = label or "numbers"
             seen[label] += 1
             found[f"{label} ({n})" if (n := seen[label]) > 1 else label] = " ".join(told)
     return found

@@ -55,6 +55,10 @@ def test_numbers_of_a_page_are_found_by_the_words_of_their_line():
         "R of the width": "1 100",
         "R of the width (2)": "2 84",
     }
+    cells = ["model", "mean", "ceiling", "GPT-4.1", "0.62", "1.344", "o3", "0.8", "–", "7"]
+    assert golden.numbers(PAGE, cells) == {
+        "GPT": "4.1", "GPT (2)": "0.62", "GPT (3)": "1.344", "o": "0.8", "o (2)": "7",
+    }  # fmt: skip
     rows = [["model", "ceiling"], ["GPT-4.1", "1.344"], ["o3 (high)", "−0.02", "1,234.5", "1e-07"]]
     assert golden.numbers("book-html-tables-x.csv", rows) == {
         "GPT": "4.1 1.344",
