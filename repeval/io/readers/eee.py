@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from repeval.io.columns import FURTHER, SPELLINGS, plain
 from repeval.io.readers.base import Log, Record, choose, parse
-from repeval.io.readers.totals import counted, totals
+from repeval.io.readers.totals import counted, tallied, totals
 from repeval.messages import RepevalError, refused
 
 NAME, TITLE = "eee", "Every Eval Ever record"
@@ -90,6 +90,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
             raise refused("lower-is-better", f"{what}.")
         records, single = _records(found, metric)
         notes = _notes(path, about, result, rows, records)
+        notes += _samples(path, result, found, kept, records)
         if _means(records):
             records = tuple({record.problem: record for record in reversed(records)}.values())
             text = f"{path.name}: every run of a sample has the mean of its runs as its score, and"
@@ -286,6 +287,31 @@ def _notes(
         text = f"{path.name} is not the file that the evaluation was written with: its checksum"
         notes.append(("totals-differ", f"{text} is another."))
     return tuple(notes)
+
+
+def _samples(
+    path: Path,
+    result: Mapping[str, Any],
+    found: Sequence[_Row],
+    kept: Sequence[_Row],
+    records: Sequence[Record],
+) -> tuple[tuple[str, str], ...]:
+    """Hold the samples that a result is said to be of, and their number, against its rows.
+
+    The number may be of samples or of runs, with those that broke off or without; one result may
+    be of several conditions.
+    """
+    uncertain = (result.get("score_details") or {}).get("uncertainty") or {}
+    judged = [record.problem for record in records if record.value is not None]
+    alike = [row.sample for row in kept if row.result == found[0].result]
+    ways = ([row.sample for row in found], judged, alike)
+    numbers = {n for ids in ways for n in (len(ids), len(set(ids)))}
+    if (n := uncertain.get("num_samples")) not in (None, *numbers):
+        return counted(path, "samples", n, len(set(ways[0])))
+    listed = {str(one) for one in (result.get("source_data") or {}).get("sample_ids") or ()}
+    there = listed & set(alike)
+    # Where none of them is there they are called otherwise.
+    return tallied(path, "samples", sorted(listed), there) if there else ()
 
 
 @functools.lru_cache(8)

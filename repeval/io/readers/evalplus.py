@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.readers.base import Log, Record, choose, parse
-from repeval.io.readers.totals import totals
+from repeval.io.readers.totals import solved
 from repeval.messages import refused
 
 NAME, TITLE = "evalplus", "EvalPlus log"
@@ -43,8 +43,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
     task, slash, _ = next(iter(samples), "").partition("/")
     model = path.stem.removesuffix("eval_results").rstrip("._") or path.resolve().parent.name
     notes = [("model-from-file", "Models are called after their files, as none is named.")]
-    stated = ((results.get("pass_at_k") or {}).get(name) or {}).get("pass@1")
-    notes += totals(path, "pass@1", stated, records)
+    notes += solved(path, (results.get("pass_at_k") or {}).get(name), records)
     yield Log(
         path, model, tuple(records), task=task if slash else "", notes=tuple(notes),
         created=results.get("date") or "", settings={"scorer": name},

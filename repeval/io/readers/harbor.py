@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.readers.base import Log, Record, Usage, amount, choose, parse_file, partial
-from repeval.io.readers.totals import counted
+from repeval.io.readers.totals import counted, solved, tallied, totals
 
 NAME, TITLE = "harbor", "Harbor job"
 
@@ -43,7 +43,8 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
     several = len({agent for _, agent, _ in systems}) > 1
     job = path / "result.json"
     about = parse_file(job) if job.is_file() else {}
-    planned, notes = about.get("n_total_trials"), _totals(path, about, trials, reward)
+    planned = about.get("n_total_trials")
+    notes = tuple(_totals(path, about, trials, reward))
     for (source, agent, model), found in systems.items():
         seen: Counter[str] = Counter()
         records = tuple(_record(trial, reward, seen) for trial in found)
@@ -67,16 +68,59 @@ def _used(trial: Mapping[str, Any]) -> tuple[float | None, float | None]:
 
 def _totals(
     path: Path, about: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], reward: str
-) -> tuple[tuple[str, str], ...]:
-    """Hold a job's number of trials, and its lists of those with each reward, against them."""
-    stats = about.get("stats") or {}
-    notes = counted(path, "trials", stats.get("n_trials"), len(trials))
+) -> Iterator[tuple[str, str]]:
+    """Hold a job's numbers of trials and errors, and what it says of each system, against them."""
+    stats, names = about.get("stats") or {}, Counter(trial["trial_name"] for trial in trials)
+    # While a job runs it is summed up a little later than its trials.
+    running = about.get("finished_at", "") is None
+
+    def held(what: str, stated: Any, *read: int) -> Iterator[tuple[str, str]]:
+        late = running and isinstance(stated, int) and stated < max(read)
+        if stated not in read and not late:
+            yield from counted(path, what, stated, read[0])
+
+    failed = {trial["trial_name"] for trial in trials if _failed(trial)}
+    done, errors = stats.get("n_completed_trials"), stats.get("n_errored_trials")
+    yield from held("trials", stats.get("n_trials") if done is None else done, len(trials))
+    yield from held("errors", stats.get("n_errors") if errors is None else errors, len(failed))
+    yield from tallied(path, "trials", [*names], names.elements())
     own = {trial["trial_name"]: _rewards(trial).get(reward) for trial in trials}
-    for one in (stats.get("evals") or {}).values():
-        for value, names in (one.get("reward_stats") or {}).get(reward, {}).items():
-            n = sum(own.get(name) == float(value) for name in names)
-            notes += counted(path, f"trials of {reward} {value}", len(names), n)
-    return notes
+    for system, one in (stats.get("evals") or {}).items():
+        for value, listed in (one.get("reward_stats") or {}).get(reward, {}).items():
+            n = sum(own.get(name) == float(value) for name in listed)
+            yield from counted(path, f"trials of {reward} {value}", len(listed), n)
+        for wrong, listed in (one.get("exception_stats") or {}).items():
+            yield from counted(path, f"trials with {wrong}", len(listed), len({*listed} & failed))
+        if not (ours := [trial for trial in trials if _system(trial) == system]):
+            continue
+        judged = [trial for trial in ours if _rewards(trial)]
+        # Newer versions say beside which errors a reward does not count.
+        void = [trial["trial_name"] for trial in judged if not trial.get("reward_valid", True)]
+        n = (len(judged) - len(void), len(judged), len(ours))
+        yield from held(f"trials of {system}", one.get("n_trials"), *n)
+        yield from held(f"errors of {system}", one.get("n_errors"), sum(map(_failed, ours)))
+        if running or any(len(_rewards(trial)) > 1 for trial in judged):
+            continue
+        judged = [t for t in ours if t["trial_name"] not in void]
+        rest = [{**t, "verifier_result": None} for t in ours if t["trial_name"] in void]
+        records = [_record(trial, reward, Counter()) for trial in (*judged, *rest)]
+        for metric in one.get("metrics") or ():
+            yield from totals(path, f"mean {reward} of {system}", metric.get("mean"), records)
+        yield from solved(path, one.get("pass_at_k"), records)
+
+
+def _system(trial: Mapping[str, Any]) -> str:
+    """Return what a job calls agent, model and data set of a trial."""
+    agent = trial.get("agent_info") or {}
+    model = (agent.get("model_info") or {}).get("name")
+    parts = (agent.get("name"), model, trial.get("source") or "adhoc")
+    return "__".join(str(part) for part in parts if part)
+
+
+def _failed(trial: Mapping[str, Any]) -> bool:
+    """Tell whether a trial, or a step of it, broke off."""
+    parts = (trial, *(trial.get("step_results") or ()))
+    return any(part.get("exception_info") for part in parts)
 
 
 def _rewards(trial: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import re
 import struct
 import zipfile
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +23,7 @@ from repeval.io.containers.words import Columns
 from repeval.io.files import read as read_table
 from repeval.io.parse import number
 from repeval.io.readers.base import Log, Record, Usage, amount, choose, digest, parse
-from repeval.io.readers.totals import counted, totals
+from repeval.io.readers.totals import counted, tallied, totals
 from repeval.messages import refused
 
 NAME, TITLE = "inspect", "Inspect log"
@@ -148,7 +149,7 @@ def _log(path: Path, header: dict[str, Any], samples: Iterable[dict], scorer: st
         created=spec.get("created") or "",
         status="" if status == "success" else status,
         settings={"scorer": name, **_settings(header)},
-        notes=_totals(path, header, name, records),
+        notes=tuple(_totals(path, header, name, kept, records)),
         usage=_used(header, len(records)),
     )
 
@@ -164,10 +165,14 @@ def _used(header: Mapping[str, Any], runs: int) -> Usage:
 
 
 def _totals(
-    path: Path, header: Mapping[str, Any], name: str, records: Sequence[Record]
-) -> tuple[tuple[str, str], ...]:
-    """Hold the header's accuracy or mean, and its number of samples, against the samples."""
-    results, scorer, notes = header.get("results") or {}, name.split("/"), []
+    path: Path,
+    header: Mapping[str, Any],
+    name: str,
+    kept: Sequence[tuple[dict[str, Any], dict[str, Any]]],
+    records: Sequence[Record],
+) -> Iterator[tuple[str, str]]:
+    """Hold what the header says of scores, and of samples planned and run, against the samples."""
+    results, scorer = header.get("results") or {}, name.split("/")
     for score in results.get("scores") or ():
         # Of a scorer with keys each is a score; other reducers than the mean give other totals.
         named = score.get("name")
@@ -176,14 +181,54 @@ def _totals(
             metrics = score.get("metrics") or {}
             what = next((key for key in MEANS if key in metrics), "")
             stated = (metrics.get(what) or {}).get("value")
-            notes += totals(path, what, stated, records)
-    # Samples that broke off are in the log, too, and not completed.
-    whole = header.get("status") == "success"
-    for what in ("total", "completed") if whole else ("completed",):
-        if (results.get(f"{what}_samples") or 0) > len(records):
-            notes += counted(path, f"{what} samples", results[f"{what}_samples"], len(records))
-            break
-    return tuple(notes)
+            yield from totals(path, what, stated, records)
+            yield from _scored(path, score, name, kept)
+    planned, done = results.get("total_samples"), results.get("completed_samples")
+    # Scorers may have judged a sample before it broke off; what none has judged may not count.
+    most = sum(sample["scored"] or not sample["error"] for sample, _ in kept)
+    least = sum(sample["scored"] and not sample["error"] for sample, _ in kept)
+    stops = (results.get("early_stopping") or {}).get("early_stops") or ()
+    abandoned = results.get("logged_samples") is not None
+    if header.get("status") != "success" or abandoned or not planned:
+        if isinstance(done, int) and done > most:
+            yield from counted(path, "completed samples", done, most)
+        return
+    lost = tuple(counted(path, "total samples", planned, len(kept) + len(stops)))
+    if not lost and isinstance(done, int) and not least <= done <= most:
+        lost = counted(path, "completed samples", done, most if done > most else least)
+    yield from lost
+    spec = header["eval"]
+    epochs = (spec.get("config") or {}).get("epochs") or 1
+    ids = (spec.get("dataset") or {}).get("sample_ids") or ()
+    # Samples that a task made as it ran are in no list.
+    if len(ids) * epochs == planned:
+        ran = [*(sample["id"] for sample, _ in kept), *(stop.get("id") for stop in stops)]
+        yield from tallied(path, "samples", [*ids] * epochs, ran)
+
+
+def _scored(
+    path: Path,
+    score: Mapping[str, Any],
+    name: str,
+    kept: Sequence[tuple[dict[str, Any], dict[str, Any]]],
+) -> Iterator[tuple[str, str]]:
+    """Hold the numbers of samples that a scorer judged and did not against its values.
+
+    Epochs of a sample usually count once, after they were reduced; those without a value are left
+    out then, or the whole sample is.
+    """
+    found: dict[str, list[bool]] = defaultdict(list)
+    for sample, values in kept:
+        found[str(sample["id"])].append(name in values)
+    judged, runs = sum(map(sum, found.values())), len(kept)
+    least, most = sum(map(all, found.values())), sum(map(any, found.values()))
+    n, rest = score.get("scored_samples"), score.get("unscored_samples")
+    if isinstance(n, int) and not (least <= n <= most or n == judged):
+        yield from counted(path, "scored samples", n, most if n > most else least)
+    elif isinstance(n, int) and isinstance(rest, int):
+        # Samples of which a scorer said nothing are in neither number.
+        read = runs if n == judged else len(found)
+        yield from counted(path, "samples with or without a score", max(n + rest, read), read)
 
 
 def _kept(sample: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,6 +236,7 @@ def _kept(sample: Mapping[str, Any]) -> dict[str, Any]:
     metadata = (sample.get("metadata") or {}).items()
     labels = {k: v for k, v in metadata if isinstance(v, str | int | float) and len(str(v)) < 100}
     kept = {key: sample.get(key) for key in ("id", "epoch", "error", "invalidation")}
+    kept["scored"] = bool(sample.get("scores") or sample.get("score"))
     return {**kept, "labels": labels, "question": _question(sample)}
 
 

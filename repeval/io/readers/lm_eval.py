@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from repeval.io.parse import number
 from repeval.io.readers.base import Log, Record, choose, digest, parse
-from repeval.io.readers.totals import counted, totals
+from repeval.io.readers.totals import counted, means, totals
 from repeval.messages import refused
 
 NAME, TITLE = "lm_eval", "lm-evaluation-harness log"
@@ -61,17 +62,46 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         )
         notes.append(("repeats-scored-once", text))
     records = [_record(line, metric) for line in lines if (line["filter"] or "none") == chosen]
-    stated = (about.get("results") or {}).get(task) or {}
-    where = f"(results_{time}.json) "
-    if metric in MEANS:
-        notes += totals(path, f"{where}{metric}", stated.get(f"{metric},{chosen}"), records)
-    asked = ((about.get("n-samples") or {}).get(task) or {}).get("effective")
-    asked = stated.get("sample_len") if asked is None else asked
-    notes += counted(path, f"documents {where}".strip(), asked, len(records))
+    notes += _totals(path, about, (task, time), (metric, chosen), records)
     yield Log(
         path, model, tuple(records), task=task, run=time, attempt=time, created=time,
         notes=tuple(notes), settings={"scorer": name, **_settings(about, task)},
     )  # fmt: skip
+
+
+def _totals(
+    path: Path,
+    about: Mapping[str, Any],
+    which: tuple[str, str],
+    scored: tuple[str, str],
+    records: Sequence[Record],
+) -> Iterator[tuple[str, str]]:
+    """Hold an invocation's results against the documents of a task, and groups against tasks."""
+    (task, time), (metric, chosen) = which, scored
+    results, samples = about.get("results") or {}, about.get("n-samples") or {}
+    stated, asked = results.get(task) or {}, samples.get(task) or {}
+    where, key = f"(results_{time}.json)", f"{metric},{chosen}"
+    if metric in MEANS:
+        yield from totals(path, f"{where} {metric}", stated.get(key), records)
+    # Of single documents that were asked for only one of the two tells the number.
+    lengths = [n for n in (asked.get("effective"), stated.get("sample_len")) if n is not None]
+    if lengths and len(records) not in lengths:
+        yield from counted(path, f"documents {where}", lengths[0], len(records))
+    whole, limit = path.with_name(f"results_{time}.json"), (about.get("config") or {}).get("limit")
+    if limit is None and len(asked) == 2:
+        yield from counted(whole, f"documents of {task}", asked["original"], asked["effective"])
+    for group, members in (about.get("group_subtasks") or {}).items():
+        if task not in members:
+            continue
+        logged = [one for one in members if one in samples]
+        beside = [o for o in logged if (path.parent / f"samples_{o}_{time}.jsonl").is_file()]
+        yield from counted(whole, f"tasks of {group}", len(logged), len(beside))
+        scores = [(results.get(one) or {}).get(key) for one in members]
+        sizes = [(samples.get(one) or {}).get("effective") for one in members]
+        if metric in MEANS and None not in scores and all(sizes):
+            found = [fmean(scores, weights) for weights in (sizes, None)]
+            given = (results.get(group) or {}).get(key)
+            yield from means(whole, f"{metric} of {group}", given, found, "tasks give")
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from repeval.io.parse import number
 from repeval.io.readers.base import Log, Record, choose, parse
-from repeval.io.readers.totals import totals
+from repeval.io.readers.totals import counted, totals
 
 NAME, TITLE = "openai_evals", "OpenAI Evals log"
 
@@ -33,7 +34,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
     report = next((event["final_report"] for event in events if "final_report" in event), None)
     report = report if isinstance(report, dict) else {}
     what = "accuracy" if name == "match" else name
-    notes = totals(path, what, report.get(what), records)
+    notes = (*totals(path, what, report.get(what), records), *_totals(path, report, events))
     judged = {record.problem for record in records}
     unjudged = dict.fromkeys(i for i, _ in values if i not in judged)
     records += [Record(i, "", None, "unscored") for i in unjudged]
@@ -43,6 +44,25 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         created=spec.get("created_at") or "", status="" if whole else "unfinished",
         settings={"scorer": name}, notes=notes,
     )  # fmt: skip
+
+
+def _totals(
+    path: Path, report: Mapping[str, Any], events: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """Hold the numbers of events, which run from 0, and those of choices against the events."""
+    numbers = [event["event_id"] for event in events if "event_id" in event]
+    if numbers and all(isinstance(number, int) for number in numbers):
+        distinct, last = len(set(numbers)), max(numbers) + 1
+        yield from counted(path, "events", last, distinct if distinct < last else len(numbers))
+    found: Counter[str] = Counter()
+    for event in events:
+        data = (event.get("data") or {}) if event.get("type") == "metrics" else {}
+        found.update(f"counts/{key}/{value}" for key, value in data.items())
+    for key, stated in report.items():
+        # A model that grades gives "choice", or several under names of their own.
+        if key.startswith("counts/") and "__missing_samples__" not in key:
+            n = found[key] or found[key.replace("counts/", "counts/choice/", 1)]
+            yield from counted(path, f"samples of {key}", stated, n)
 
 
 def _values(event: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from repeval.io.parse import number
 from repeval.io.readers.base import Log, Record, Usage, amount, choose, digest, parse
-from repeval.io.readers.totals import counted
+from repeval.io.readers.totals import counted, summed
 
 NAME, TITLE = "promptfoo", "promptfoo log"
 
@@ -24,6 +24,10 @@ SUMMARY = re.compile(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d+\s*,\s*"timestam
 ERROR = 2
 #: What every row has: the verdict, which is taken if none is named, and the share of it.
 VERDICTS = ("success", "score")
+#: What rows are counted as.
+OUTCOMES = ("successes", "failures", "errors")
+#: Assertions that look at all answers to a test.
+COMPARISONS = ("select-best", "max-score")
 #: Names made of prompts and tests are cut here.
 LONGEST = 60
 
@@ -46,7 +50,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
     texts = {_test(row): _short(_text(row)) for row in rows}
     same = Counter(texts.values())
     tests = {key: t if same[t] == 1 else f"{t} #{digest(key)[:6]}" for key, t in texts.items()}
-    notes = [*_totals(path, whole["results"].get("stats") or {}, rows)]
+    notes = [*_totals(path, whole["results"], rows)]
     if cached := sum(bool((row.get("response") or {}).get("cached")) for row in rows):
         notes.append(("cached-answers", f"{cached} of {len(rows)} answers came from a cache."))
     for (column, model, condition), found in columns.items():
@@ -77,15 +81,39 @@ def _used(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
 
 
 def _totals(
-    path: Path, stats: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+    path: Path, results: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Hold the counts of the whole output against its rows."""
+    """Hold the counts of the whole output, and of each prompt and provider, against the rows."""
+    stats = results.get("stats") or {}
+    yield from _counts(path, "", [stats.get(what) for what in OUTCOMES], rows)
+    for column, prompt in enumerate(results.get("prompts") or ()):
+        metrics = prompt.get("metrics") or {}
+        found = [row for row in rows if row.get("promptIdx") == column]
+        name = f" of prompt {column + 1} ({str(prompt.get('provider'))[:LONGEST]})"
+        keys = ("testPassCount", "testFailCount", "testErrorCount")
+        yield from _counts(path, name, [metrics.get(key) for key in keys], found)
+        # Older versions let comparisons change scores that they had added up.
+        if not any(_compared(row) for row in found):
+            scores = (number(row.get("score") or 0) for row in found)
+            yield from summed(path, f"the scores{name}", metrics.get("score"), scores)
+
+
+def _counts(
+    path: Path, name: str, stated: Sequence[Any], rows: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
     verdicts = Counter(
         "errors" if _broken(row) else "successes" if row.get("success") else "failures"
         for row in rows
     )
-    for what in ("successes", "failures", "errors"):
-        yield from counted(path, what, stats.get(what), verdicts[what])
+    if stated[-1] is None:  # Older versions count errors as failures.
+        verdicts["failures"] += verdicts["errors"]
+    for what, n in zip(OUTCOMES, stated, strict=True):
+        yield from counted(path, f"{what}{name}", n, verdicts[what])
+
+
+def _compared(row: Mapping[str, Any]) -> bool:
+    asserts = (row.get("testCase") or {}).get("assert") or ()
+    return any(isinstance(one, Mapping) and one.get("type") in COMPARISONS for one in asserts)
 
 
 def _broken(row: Mapping[str, Any]) -> bool:

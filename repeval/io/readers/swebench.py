@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from repeval.io.readers.base import Log, Record, parse
-from repeval.io.readers.totals import counted
+from repeval.io.readers.totals import counted, tallied
 from repeval.messages import refused
 
 NAME, TITLE = "swebench", "SWE-bench report"
@@ -53,13 +54,19 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
 
 
 def _totals(path: Path, report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Hold the numbers of instances that were completed and submitted against the sets."""
-    ids = {key: report.get(f"{key}_ids") or () for key in ("resolved", "unresolved")}
-    done = sum(map(len, ids.values()))
-    given = done + sum(len(report.get(key) or ()) for key in ("empty_patch_ids", "error_ids"))
-    for what, read in (("completed", done), ("submitted", given)):
-        yield from counted(path, f"{what} instances", report.get(f"{what}_instances"), read)
-    total, rest = report.get("total_instances"), len(report.get("incomplete_ids") or ())
+    """Hold the instances that were completed and submitted, and their numbers, against the sets."""
+    ids = {key: report.get(key) or () for key in SETS}
+    done, given = [*ids["resolved_ids"], *ids["unresolved_ids"]], [*chain(*ids.values())]
+    rest, total = len(report.get("incomplete_ids") or ()), report.get("total_instances")
+    yield from counted(path, "completed instances", report.get("completed_instances"), len(done))
+    yield from tallied(path, "completed instances", report.get("completed_ids"), done)
+    # Of what was submitted the data set may lack some, or the part of it that was asked for.
+    submitted, known = report.get("submitted_instances"), set(given)
+    if total != len(given) + rest or not isinstance(submitted, int) or submitted < len(given):
+        yield from counted(path, "submitted instances", submitted, len(given))
+    if isinstance(listed := report.get("submitted_ids"), list):
+        ours = [one for one in listed if one in known]
+        yield from tallied(path, "submitted instances", ours, given)
     # Of older reports instances that were not run are not listed.
-    if "incomplete_ids" in report or (isinstance(total, int) and total < given):
-        yield from counted(path, "instances", total, given + rest)
+    if "incomplete_ids" in report or (isinstance(total, int) and total < len(given)):
+        yield from counted(path, "instances", total, len(given) + rest)

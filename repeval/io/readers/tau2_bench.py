@@ -49,23 +49,35 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         created=results.get("timestamp") or "",
         status="unfinished" if len(records) < planned else "",
         settings={"scorer": "reward", **_settings(info)},
-        notes=(*partial(records), *_totals(path, results, records)),
+        notes=(*partial(records), *_totals(path, results, simulations)),
         usage=Usage.of((amount(one, "agent_cost"), None) for one in simulations),
     )
 
 
 def _totals(
-    path: Path, results: Mapping[str, Any], records: Sequence[Record]
+    path: Path, results: Mapping[str, Any], simulations: Sequence[Mapping[str, Any]]
 ) -> tuple[tuple[str, str], ...]:
-    """Hold the index of a directory against its files; a file alone states no totals."""
-    index = results.get("simulation_index")
-    return counted(path, "simulations", len(index), len(records)) if index else ()
+    """Hold the index of a directory against its files, and each reward against its parts."""
+    index, wrong = results.get("simulation_index"), 0
+    for one in simulations:
+        judged = one.get("reward_info") or {}
+        # A reward is the product of its parts.
+        if parts := (judged.get("reward_breakdown") or {}).values():
+            wrong += _full(judged["reward"]) != all(map(_full, parts))
+    return (
+        *(counted(path, "simulations", len(index), len(simulations)) if index else ()),
+        *counted(path, "trials whose details give another reward", 0, wrong),
+    )
+
+
+def _full(reward: float) -> bool:
+    return abs(reward - 1) <= TOLERANCE
 
 
 def _record(one: Mapping[str, Any], asked: Mapping[str, str]) -> Record:
     judged, reason = one.get("reward_info"), one.get("termination_reason")
     value = float(judged["reward"]) if judged else None
-    if value is not None and abs(value - 1) <= TOLERANCE:
+    if value is not None and _full(value):
         value = 1.0
     status = reason if reason not in (*ENDED, None) else "unscored" if value is None else None
     trial = one.get("trial")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from repeval.io.readers.base import Log, Record, digest, parse_file
-from repeval.io.readers.totals import counted, passed, totals
+from repeval.io.readers.totals import counted, passed, solved, tallied, totals
 
 NAME, TITLE = "terminal_bench", "Terminal-Bench run"
 
@@ -61,20 +61,25 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
         status="" if meta.get("end_time", True) else "unfinished",
         settings={"scorer": "resolved"}
         | {key.replace("_", " "): str(meta[key]) for key in SETTINGS if meta.get(key)},
-        notes=_totals(folder, sums, records),
+        notes=tuple(_totals(folder, sums, meta, records)),
     )
 
 
 def _totals(
-    folder: Path, sums: Mapping[str, Any], records: Sequence[Record]
-) -> tuple[tuple[str, str], ...]:
-    """Hold the counts of an invocation that was summed up against its trials."""
-    solved = passed(records)
-    return (
-        *counted(folder, "resolved trials", sums.get("n_resolved"), solved),
-        *counted(folder, "unresolved trials", sums.get("n_unresolved"), len(records) - solved),
-        *totals(folder, "accuracy", sums.get("accuracy"), records),
-    )
+    folder: Path, sums: Mapping[str, Any], meta: Mapping[str, Any], records: Sequence[Record]
+) -> Iterator[tuple[str, str]]:
+    """Hold what an invocation was summed up to, also in its metadata, against its trials."""
+    n, trials = passed(records), sums.get("results") or ()
+    names = {trial["trial_name"] for trial in trials}
+    yield from counted(folder, "trials in its results", len(trials), len(names))
+    yield from counted(folder, "resolved trials", sums.get("n_resolved"), n)
+    yield from counted(folder, "unresolved trials", sums.get("n_unresolved"), len(records) - n)
+    for what, right in (("resolved", True), ("unresolved", False)):
+        tasks = [record.problem for record in records if (record.value == 1) is right]
+        yield from tallied(folder, f"{what} trials", sums.get(f"{what}_ids"), tasks)
+    for stated in (sums, meta):
+        yield from totals(folder, "accuracy", stated.get("accuracy"), records)
+        yield from solved(folder, stated.get("pass_at_k"), records)
 
 
 def _record(trial: Mapping[str, Any]) -> Record:

@@ -7,8 +7,10 @@ by `more`, a mapping from (problem, run) positions, from 0, to keys that replace
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 Outcomes = Sequence[Sequence[Any]]
@@ -68,7 +70,9 @@ def tau2_bench(
     }  # fmt: skip
     simulations = [
         {"id": f"s{i}-{r}", "task_id": str(i), "termination_reason": "user_stop", "trial": r,
-         "reward_info": {"reward": float(y), "reward_basis": ["DB"]}, "messages": [], "seed": 1,
+         "reward_info": {"reward": float(y), "reward_basis": ["DB", "COMMUNICATE"],
+                         "reward_breakdown": {"DB": float(y), "COMMUNICATE": 1.0}},
+         "messages": [], "seed": 1,
          **(more or {}).get((i, r), {})}
         for i, r, y in _trials(outcomes)
     ]  # fmt: skip
@@ -80,6 +84,18 @@ def tau2_bench(
     for one in simulations:
         dump(path / "simulations" / f"{one['id']}.json", one)
     return path
+
+
+def pass_at_k(trials: Iterable[tuple[str, bool]]) -> dict[str, float]:
+    """Return the share of tasks with a pass in k trials drawn of each, for k = 2, 4, 5."""
+    tasks: dict[str, list[bool]] = {}
+    for task, passed in trials:
+        tasks.setdefault(task, []).append(passed)
+    least = min(map(len, tasks.values()), default=0)
+    return {
+        str(k): fmean(fmean(map(any, combinations(runs, k))) for runs in tasks.values())
+        for k in (2, 4, 5) if k <= least
+    }  # fmt: skip
 
 
 def terminal_bench(
@@ -103,12 +119,16 @@ def terminal_bench(
         results.append(trial)
         if single:
             dump(path / f"t{i}" / name / "results.json", trial)
-    resolved = [trial["task_id"] for trial in results if trial["is_resolved"]]
+    tasks: dict[bool, list[str]] = {True: [], False: []}
+    for trial in results:
+        tasks[bool(trial["is_resolved"])].append(trial["task_id"])
     if whole:
-        sums = {"n_resolved": len(resolved), "resolved_ids": resolved,
-                "n_unresolved": len(results) - len(resolved),
-                "accuracy": len(resolved) / len(results) if results else 0.0}  # fmt: skip
-        dump(path / "results.json", {"id": "x", "results": results, "pass_at_k": {}, **sums})
+        sums = {"n_resolved": len(tasks[True]), "resolved_ids": tasks[True],
+                "n_unresolved": len(tasks[False]), "unresolved_ids": tasks[False],
+                "accuracy": len(tasks[True]) / len(results) if results else 0.0,
+                "pass_at_k": pass_at_k((t["task_id"], bool(t["is_resolved"])) for t in results),
+        }  # fmt: skip
+        dump(path / "results.json", {"id": "x", "results": results, **sums})
     if meta is not None:
         about = {"run_id": path.name, "agent_name": "terminus", "model_name": "m"}
         times = {"start_time": "2026-01-01T00:00:00", "end_time": "2026-01-01T01:00:00"}
@@ -126,9 +146,8 @@ def harbor(
     planned: int | None = None,
 ) -> Path:
     """Write the directory of a job; the names of trials do not tell in which order they ran."""
-    n, rewards = 0, {}
+    rewards, wrong, trials = {}, {}, []
     for i, r, y in _trials(outcomes):
-        n += 1
         name = f"t{i}__{'zyx'[r]}{agent}"
         trial = {
             "id": f"{i}-{r}", "task_name": f"t{i}", "trial_name": name, "trial_uri": "file:///x",
@@ -140,10 +159,26 @@ def harbor(
             "started_at": f"2026-01-0{r + 1}T00:00:00", **(more or {}).get((i, r), {}),
         }  # fmt: skip
         dump(path / name / "result.json", trial)
-        for value in ((trial["verifier_result"] or {}).get("rewards") or {}).values():
-            rewards.setdefault(str(value), []).append(name)
-    evals = {f"{agent}__m__tb": {"n_trials": n, "reward_stats": {"reward": rewards}}}
+        trials.append(trial)
+        own = (trial["verifier_result"] or {}).get("rewards") or {}
+        for reward, value in own.items():
+            rewards.setdefault(reward, {}).setdefault(str(value), []).append(name)
+        if trial["exception_info"]:
+            wrong.setdefault(trial["exception_info"]["exception_type"], []).append(name)
+    n, errors = len(trials), sum(map(len, wrong.values()))
+    judged = [t for t in trials if (t["verifier_result"] or {}).get("rewards")]
+    first = [next(iter(t["verifier_result"]["rewards"].values())) for t in judged]
+    values = [(t["task_name"], y) for t, y in zip(judged, first, strict=True)]
+    single, binary = len(rewards) == 1, all(y in (0, 1) for y in first)
+    system = {
+        "n_trials": len(judged), "n_errors": errors, "reward_stats": rewards,
+        "exception_stats": wrong,
+        "metrics": [{"mean": fmean(first)}] if single else [],
+        "pass_at_k": pass_at_k(values) if single and binary else {},
+    }  # fmt: skip
+    key = "__".join(filter(None, (agent, model, "tb")))
+    stats = {"n_completed_trials": n, "n_errored_trials": errors, "evals": {key: system}}
     dump(path / "config.json", {"job_name": path.name})
-    dump(path / "result.json", {"id": "x", "n_total_trials": planned or n,
-                                 "stats": {"n_trials": n, "evals": evals}})  # fmt: skip
+    dump(path / "result.json", {"id": "x", "finished_at": "2026-01-09T00:00:00",
+                                 "n_total_trials": planned or n, "stats": stats})  # fmt: skip
     return path

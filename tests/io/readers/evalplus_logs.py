@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -41,13 +42,17 @@ def results(
             ]  # fmt: skip
     whole = {"date": "2026-11-30 07:37", "hash": "f1c832", "eval": found}
     if not older:
-        shares = {
-            kind: [fmean(all(s[f"{k}_status"] == "pass" for k in kinds) for s in runs)
+        passes = {
+            kind: [[all(s[f"{k}_status"] == "pass" for k in kinds) for s in runs]
                    for runs in found.values()]
             for kind, kinds in {"base": ["base"], "plus": ["base", "plus"]}.items()
         }  # fmt: skip
-        whole["pass_at_k"] = {kind: {"pass@1": fmean(s)} for kind, s in shares.items()
-                              if s and (plus or kind == "base")}  # fmt: skip
+        least = min(map(len, found.values()), default=0)
+        whole["pass_at_k"] = {
+            kind: {f"pass@{k}": fmean(fmean(map(any, combinations(runs, k))) for runs in tasks)
+                   for k in (1, 10) if k <= least}
+            for kind, tasks in passes.items() if plus or kind == "base"
+        }  # fmt: skip
     return whole
 
 

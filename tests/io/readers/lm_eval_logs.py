@@ -63,7 +63,7 @@ def write(
     judged = [float(y) for y in outcomes if isinstance(y, int | float)]
     mean = sum(judged) / len(judged) if judged else 0.0
     about = {
-        "results": {task: {"alias": task, "acc,none": mean}},
+        "results": {task: {"alias": task, "sample_len": len(outcomes), "acc,none": mean}},
         "n-samples": {task: {"original": len(outcomes), "effective": len(outcomes)}},
         "configs": {task: {"task": task, "num_fewshot": 5, "repeats": 1, **(config or {})}},
         "versions": {task: 3.0}, "n-shot": {task: 5},

@@ -33,6 +33,7 @@ def events(
     found += [{"final_report": {"accuracy": accuracy}}] * report
     order = list(enumerate(outcomes))
     random.Random(f"{SEED}{run}").shuffle(order)
+    number = 0
     for i, y in order:
         kinds: list[tuple[str, dict[str, Any]]] = [("sampling", {"prompt": f"{i}?", "sampled": 4})]
         if y is not None and metrics:
@@ -40,8 +41,9 @@ def events(
         elif y is not None:
             kinds.append(("match", {"correct": bool(y), "expected": "4", "picked": "4"}))
         for kind, data in kinds:
-            found.append({"run_id": run, "event_id": len(found), "sample_id": f"q{i}",
+            found.append({"run_id": run, "event_id": number, "sample_id": f"q{i}",
                           "type": kind, "data": data})  # fmt: skip
+            number += 1
     return found
 
 

@@ -53,12 +53,17 @@ def output(
                     del one["response"]
                 rows.append(one)
     random.Random(SEED).shuffle(rows)
-    stats = {
-        "successes": sum(row["success"] for row in rows),
-        "failures": sum(row["failureReason"] == 1 for row in rows),
-        "errors": sum(row["failureReason"] == 2 for row in rows),
-    }
-    heads = [{"raw": prompt, "label": prompt, "provider": p} for p, prompt in tensors]
+    counts = [[sum(row["failureReason"] == why and row["promptIdx"] == c for row in rows)
+               for why in (0, 1, 2)] for c in range(len(tensors))]  # fmt: skip
+    names = ("successes", "failures", "errors")
+    stats = {name: sum(row[i] for row in counts) for i, name in enumerate(names)}
+    heads = [
+        {"raw": prompt, "label": prompt, "provider": p, "metrics": {
+            "score": sum(row["score"] for row in rows if row["promptIdx"] == c),
+            "testPassCount": counts[c][0], "testFailCount": counts[c][1],
+            "testErrorCount": counts[c][2]}}
+        for c, (p, prompt) in enumerate(tensors)
+    ]  # fmt: skip
     summary = {"version": 3, "timestamp": "2026-11-30T07:41:28.835Z", "prompts": heads}
     return {"evalId": evaluation, "results": {**summary, "results": rows, "stats": stats},
             "config": {}, "shareableUrl": None}  # fmt: skip

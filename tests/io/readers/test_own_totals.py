@@ -70,8 +70,13 @@ def tau_bench(folder: Path, change: str) -> Path:
 
 def tau2_bench(folder: Path, change: str) -> Path:
     path = agent_logs.tau2_bench(folder / "log", OUTCOMES)
+    one = next((path / "simulations").glob("*.json"))
     if change == "lost":
-        next((path / "simulations").glob("*.json")).unlink()
+        one.unlink()
+    elif change:
+        simulation = json.loads(one.read_text())
+        simulation["reward_info"]["reward"] = 1 - simulation["reward_info"]["reward"]
+        one.write_text(json.dumps(simulation))
     return path
 
 
@@ -139,8 +144,8 @@ WRITERS = {
     for writer in (inspect, tau_bench, tau2_bench, terminal_bench, harbor, lm_eval, swebench,
                    evalplus, promptfoo, openai_evals, eee)
 }  # fmt: skip
-#: tau-bench states no totals, and tau2-bench nothing but which simulations there are.
-NO_TOTALS = {("tau_bench", "lost"), ("tau2_bench", "changed")}
+#: tau-bench states no totals but each reward twice.
+NO_TOTALS = {("tau_bench", "lost")}
 
 
 def told(path: Path) -> tuple[list[str], set[str]]:
