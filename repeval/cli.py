@@ -31,14 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except RepevalError as error:
-        say(f"{error} [{error.code}]")
+        gone = _deleted() if error.code == "file-not-found" else None
+        say(f"{gone or error} [{(gone or error).code}]")
     except BrokenPipeError:
         # The reader of a pipe left; that is no failure of ours, and changes no verdict.
         discard(sys.stdout)
         return code
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        say(f"{where}{error.strerror or error}")
+        gone, where = _deleted(), f"{error.filename}: " if error.filename else ""
+        say(f"{gone} [{gone.code}]" if gone else f"{where}{error.strerror or error}")
         discard(sys.stdout)
     except KeyboardInterrupt:
         say("stopped")
@@ -52,6 +53,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         return fault(error)
     return 2
+
+
+def _deleted() -> RepevalError | None:
+    """Return the refusal of a working directory that was deleted; the system names no path then."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        where = os.environ.get("PWD", "")
+        what = f"The working directory {where}".strip()
+        return refused("deleted-folder", f"{what} was deleted.")
+    return None
 
 
 def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -86,6 +86,8 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Options": (
      "Set HOME, or XDG_CACHE_HOME to a whole path."),
     ("damaged-record", "refused", "What was noted of the fetched outcomes cannot be read.",
      "Delete the files that the message names, and fetch again."),
+    ("deleted-folder", "refused", "The working directory is no longer there.",
+     "Change to a folder that exists (cd), and give the command again."),
     ("foreign-folder", "refused", "A folder that would be trusted belongs to somebody else.",
      "Remove it, or work in a folder of yours: what is in it could change figures."),
     ("no-file-but-page", "refused", "The server sent a web page in place of a file.",

@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from repeval.messages import RepevalError, refused
@@ -22,6 +22,8 @@ TEXTS = (".md", ".tex")
 HEADS, PARTS = ("results.json", "result.json"), ("run_metadata.json", "config.json")
 #: What a shell sent elsewhere is written to where it is open, and not replaced by name.
 STDOUT = (Path("/dev/stdout"), Path("/dev/fd/1"), Path("/proc/self/fd/1"))
+#: Links that a path may pass through; Linux follows as many.
+MOST_LINKS = 40
 #: A folder that takes no new file, or a file that is mounted, can still be written in place.
 IN_PLACE = {errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS}
 
@@ -96,10 +98,10 @@ def write(path: str | Path, content: bytes, *, folders: bool = False) -> None:
     RepevalError
         If it cannot be written.
     """
-    # A pipe has no name that could be resolved.
-    target = Path(path) if _is_stream(Path(path)) else Path(path).resolve()
     try:
         _refuse_planted(Path(path))
+        # A pipe has no name that could be resolved.
+        target = Path(path) if _is_stream(Path(path)) else Path(path).resolve()
         if folders:
             target.parent.mkdir(parents=True, exist_ok=True)
         there = target.stat() if target.exists() else None
@@ -177,12 +179,34 @@ def _is_stream(path: Path) -> bool:
 
 
 def _refuse_planted(path: Path) -> None:
-    """Refuse a link that somebody else made: it may lead to a file of ours."""
-    mine = (os.geteuid(), 0) if hasattr(os, "geteuid") else None
-    with contextlib.suppress(FileNotFoundError):
-        about = path.lstat()
-        if mine and stat.S_ISLNK(about.st_mode) and about.st_uid not in mine:
-            raise PermissionError(errno.EACCES, "it is a link that belongs to somebody else")
+    """Refuse links that somebody else made: they may lead to files of ours.
+
+    The file itself may be a link of one's own or the superuser's. Links on the way to it are
+    refused as Linux does with ``protected_symlinks``: in folders such as /tmp, which everybody may
+    write to, unless they belong to who owns the folder.
+    """
+    if not hasattr(os, "geteuid"):
+        return
+    mine, whose = (os.geteuid(), 0), "a link that belongs to somebody else"
+    if path.is_symlink() and path.lstat().st_uid not in mine:
+        raise PermissionError(errno.EACCES, f"it is {whose}")
+    for link in _links(Path.cwd() / path):
+        owner, folder = link.lstat().st_uid, link.parent.stat()
+        if folder.st_mode & stat.S_IWOTH and owner not in (*mine, folder.st_uid):
+            raise PermissionError(errno.EACCES, f"{link}, which it passes through, is {whose}")
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """Yield the links that a path passes through, one after the other."""
+    rest, here, seen = list(reversed(path.parts)), Path(path.anchor), 0
+    while rest:
+        here = here.parent if (name := rest.pop()) == ".." else here / name
+        if here.is_symlink():
+            if (seen := seen + 1) > MOST_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            yield here
+            rest += reversed(Path(os.readlink(here)).parts)
+            here = here.parent
 
 
 def _replaced(target: Path, content: bytes, there: os.stat_result | None) -> bool:

@@ -39,6 +39,8 @@ __all__ = ["READERS", "Found", "find", "reader"]
 
 
 LARGE = 2**20
+#: Where no file holds data, and some never end or wait for what does not come.
+KERNEL = (Path("/proc"), Path("/sys"))
 
 
 class Found(NamedTuple):
@@ -75,6 +77,7 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
         if not (path.is_dir() or path.is_file()):
             what = f"{given} is a pipe or a device. Write what comes out of it to a file first."
             raise RepevalError("unreadable-file", what)
+        _refuse_kernel(path)
         if path.is_dir():
             inside = list(_walk(path, readers))
             logs = [(known, p) for known, p in inside if known]
@@ -148,13 +151,25 @@ def _walk(
 ) -> Iterator[tuple[ModuleType | None, Path]]:  # fmt: skip
     """Yield files, and directories that are one log, with the reader that knows them."""
     for here, folders, names in os.walk(folder, onerror=_refuse):
+        _refuse_kernel(Path(here))
         if known := _recognised(Path(here), readers):
             folders.clear()
             yield known, Path(here)
             continue
         folders[:] = sorted(name for name in folders if name[0] != ".")
         paths = [Path(here, name) for name in sorted(names) if not name.startswith((".", "~$"))]
-        yield from ((_recognised(path, readers), path) for path in paths if path.is_file())
+        for path in filter(Path.is_file, paths):
+            if path.is_symlink():
+                _refuse_kernel(path)
+            yield _recognised(path, readers), path
+
+
+def _refuse_kernel(path: Path) -> None:
+    """Refuse what is no file on a disk but made up by the kernel: to read it may take for ever."""
+    top = Path(*path.resolve().parts[:2])
+    if top in KERNEL and top.is_mount():
+        what = f"{path} is made up by the system as it is read. Give a file of results."
+        raise RepevalError("unreadable-file", what)
 
 
 def _recognised(path: Path, readers: Sequence[ModuleType]) -> ModuleType | None:
