@@ -40,7 +40,7 @@ class JointRanks:
         not the probability that it is the best.
     fall : float
         By how much the score of the first is expected to fall on new problems: of many scores the
-        highest is so partly by luck.
+        highest is so partly by luck; to no less than the mean of all systems.
     level : float
     critical : float
         Standard errors of a difference beyond which two systems are told apart; infinite where
@@ -93,6 +93,12 @@ def joint_ranks(
     s² and whose tails are a normal's, and brought to Student's t with N-1 degrees of freedom, or
     those of the clusters. With fewer than eight problems nothing is ruled out.
 
+    `fall` is the mean over resamples of what the score of their first is above that system's own.
+    It is held to S₁ - mean(S): were the M systems drawn alike, with true scores θ, the expected θ
+    given the scores S rises with a system's score, so that of the first is no less than the mean of
+    all; and mean(S), which nobody chose, is unbiased for mean(θ). Where all scores are equal, none
+    was chosen, and nothing falls.
+
     References
     ----------
     Mogstad, Romano, Shaikh and Wilhelm (2024), Review of Economic Studies 91, 476-518, simultaneous
@@ -125,7 +131,7 @@ def joint_ranks(
     lucky = draws[np.arange(n_resamples), first] - scores[first]
     return JointRanks(
         scores, ranks_of(scores[None])[0], low, high, low == 1, (ranks == 1).mean(axis=0),
-        max(0.0, float(lucky.mean())), level, critical,
+        min(max(0.0, float(lucky.mean())), float(scores.max() - scores.mean())), level, critical,
     )  # fmt: skip
 
 

@@ -118,6 +118,30 @@ def test_paths_are_systems_of_one_model_each(path, capsys):
     assert told["baseline"] == "base"
 
 
+@pytest.mark.parametrize("how", ["files", "one table", "with the baseline"])
+def test_a_folder_after_a_path_holds_the_candidates(path, capsys, how):
+    """Whatever its files are: a model each, or several; the baseline may be one of them."""
+    rows, folder = pd.read_csv(path), path.parent / "logs"
+    folder.mkdir()
+    models = dict(tuple(rows.groupby("model")))
+    base = (folder if how == "with the baseline" else path.parent) / "base.csv"
+    models.pop("base").to_csv(base, index=False)
+    if how == "one table":
+        pd.concat(models.values()).to_csv(folder / "all.csv", index=False)
+    for name, part in models.items() if how != "one table" else ():
+        part.to_csv(folder / f"{name}.csv", index=False)
+    direct = json.loads(ran(capsys, "base", "--many", path, "--json", "-")[1])
+    for words in (["--many", "logs"], ["logs", "--many"]):
+        code, out, err = ran(capsys, base, *words, "--json", "-")
+        assert (code, err) == (0, "")
+        found = json.loads(out)
+        assert found["baseline"] == "base"
+        assert found["candidates"] == direct["candidates"]
+    # Under a name of its own a folder is one candidate.
+    code, _, err = ran(capsys, base, "--many", "x=logs")
+    assert code == 2 or how == "with the baseline"
+
+
 def test_a_margin_makes_equivalents(path, capsys):
     found = family(repeval.load(path), "base", margin=0.4)
     told = {c.candidate: c.new.verdict for c in found.candidates}

@@ -114,7 +114,9 @@ def find(paths: str | Path | Iterable[str | Path], format: str | None = None) ->
     if not files:
         raise refused("file-not-found", "No file was given.")
     kind = found[0][0]
-    return Found(kind, _once(files) if kind else files, skipped, roots)
+    # A table that is given twice is taken for a mistake, but a folder may hold one that is named.
+    once = kind or len(files) > len(roots)
+    return Found(kind, _once(files) if once else files, skipped, roots)
 
 
 def _samples(known: ModuleType | None, path: Path) -> Path:

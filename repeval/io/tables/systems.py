@@ -16,8 +16,12 @@ TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".gz", ".eval"
 def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the systems among words, the baseline first, and the data.
 
-    Paths are data; where all words are paths, or the baseline is the only one, they are systems.
+    Paths are data; where all words are paths, or the baseline is the only one, they are systems. A
+    folder alone beside a baseline that is a path holds the candidates: all models in it.
     """
+    if len(words) == 2 and _is_path(words[0]) and "=" not in words[1] and Path(words[1]).is_dir():
+        names, data = systems(words[:1], [])
+        return names, [*data, words[1]]
     paths = [w for w in words[1:] if _is_path(w)]
     names = [words[0], *(w for w in words[1:] if w not in paths)]
     if _is_path(words[0]) and (len(names) == 1 or not paths):
