@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from repeval.messages import RepevalError, some
+from repeval.messages import RepevalError, refused, some
 
-__all__ = ["KEYS", "Policy", "Source", "System", "check_names", "in_order"]
+__all__ = ["KEYS", "Policy", "Source", "System", "check_names", "in_order", "unknown_label"]
 
 KEYS = ["model", "condition", "problem", "run"]
 
@@ -32,6 +33,17 @@ def check_names(code: str, names: Iterable[str], known: Sequence[str]) -> None:
             near = difflib.get_close_matches(name, known) or known
             text = f"There is no {code.removeprefix('unknown-')} {name!r}, but {some(near, 12)}."
             raise RepevalError(code, text)
+
+
+def unknown_label(column: str, labels: Any) -> RepevalError:
+    """Return the refusal of a column that is not there as a label, or has several values."""
+    if found := labels.attrs.get("varying", {}).get(column):
+        problem, *values = (repr(text[:40]) for text in found)
+        what = f"{column!r} is no label: problem {problem} has {' and '.join(values)} in it."
+    else:
+        known = ", ".join(labels.columns) or "none"
+        what = f"There is no label column {column!r}. Label columns: {known}."
+    return refused("unknown-label", what)
 
 
 @dataclass(frozen=True)

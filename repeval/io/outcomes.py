@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from repeval.io.keys import KEYS, Policy, Source, System, check_names, in_order
+from repeval.io.keys import KEYS, Policy, Source, System, check_names, in_order, unknown_label
 from repeval.io.rules.planned import lacking_by_system
 from repeval.messages import Notice, RepevalError, refused
 from repeval.stats.sample import Sample, from_scores
@@ -311,9 +311,7 @@ class Outcomes:
     def split_by(self, column: str) -> dict[str, Outcomes]:
         """Split by a label, in order of appearance along `problems`; "" where there is none."""
         if column not in self.labels:
-            known = ", ".join(self.labels.columns) or "none"
-            what = f"There is no label column {column!r}. Label columns: {known}."
-            raise refused("unknown-label", what)
+            raise unknown_label(column, self.labels)
         values, parts = self.labels[column], {}
         for value in dict.fromkeys(values):
             part = self._subset(problem=values.index[values == value])

@@ -262,7 +262,18 @@ def _outcomes(
 
 
 def constant_labels(labels: pd.DataFrame, problem: pd.Series) -> pd.DataFrame:
-    """Return the columns that have one value per problem, indexed by problem."""
-    groups = labels.where(labels != "").groupby(problem.to_numpy(), sort=False)
-    table = groups.first().fillna("")
-    return table[[c for c in table if (groups[c].nunique() <= 1).all()]]
+    """Return the columns that have one value per problem, indexed by problem.
+
+    Its ``attrs["varying"]`` has of each other column a problem and two of its values.
+    """
+    names = problem.to_numpy()
+    groups = labels.where(labels != "").groupby(names, sort=False)
+    table, varying = groups.first().fillna(""), {}
+    for column in table:
+        several = groups[column].nunique() > 1
+        if several.any():
+            values = labels.loc[names == (name := several.idxmax()), column]
+            varying[column] = (name, *dict.fromkeys(values[values.fillna("") != ""]))[:3]
+    table = table.drop(columns=list(varying))
+    table.attrs["varying"] = varying
+    return table

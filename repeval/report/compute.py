@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from repeval.io.keys import unknown_label
 from repeval.messages import RepevalError
 from repeval.report.rows import (
     ConditionPair,
@@ -85,8 +86,7 @@ class Answers:
             return None
         labels = self.outcomes.labels
         if column not in labels.columns:
-            names = ", ".join(labels.columns) or "none"
-            raise RepevalError("unknown-label", f"no label column {column!r}; there are: {names}")
+            raise unknown_label(column, labels)
         values = labels.loc[list(problems), column].to_numpy(dtype=object)
         # A problem without a value is a cluster of its own: blanks have nothing in common.
         values = np.where(values == "", list(problems), values).astype(str)

@@ -34,8 +34,11 @@ class Labels(NamedTuple):
 
 def labels_of(groups: Sequence[Group]) -> Labels:
     """Return the columns that have one value per problem, and task columns that do not."""
-    frame = pd.concat([_ends(group) for group in groups], ignore_index=True)
+    ends = [_ends(group) for group in groups]
+    frame = pd.concat(ends, ignore_index=True)
     labels = constant_labels(frame.drop(columns="problem"), frame["problem"])
+    for one in ends:
+        labels.attrs["varying"] |= one.attrs["varying"]
     tasks = []
     names = dict.fromkeys(name for group in groups for name in _columns(group).values())
     for name in names:
@@ -101,7 +104,7 @@ def _ends(group: Group) -> pd.DataFrame:
     schema = part.frame.collect_schema()
     inside = [c for c in names if c in part.columns and not schema[part.at(c)].is_nested()]
     keys = group.inside("problem")
-    inside = _varied(group, [c for c in inside if c not in keys], keys)
+    inside, varying = _constant(group, [c for c in inside if c not in keys], keys)
     at = {c: part.at(c) for c in inside}
     with quiet():
         frame = together(group.parts)
@@ -131,13 +134,17 @@ def _ends(group: Group) -> pd.DataFrame:
                 texts[names[c]] = _texts(group, c, {c: found[part.at(c)]}, size)
         rows.append(pd.DataFrame({"problem": problem, **texts}, dtype=object))
     frame = pd.concat(rows, ignore_index=True)
-    return frame[["problem", *(n for n in names.values() if n in frame)]]
+    frame = frame[["problem", *(n for n in names.values() if n in frame)]]
+    frame.attrs["varying"] = {names[c]: found for c, found in varying.items()}
+    return frame
 
 
-def _varied(group: Group, columns: list[str], keys: Sequence[str]) -> list[str]:
-    """Return the columns that are the same in all rows of a few problems."""
+def _constant(
+    group: Group, columns: list[str], keys: Sequence[str]
+) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """Return the columns that are the same in all rows of a few problems, and where others vary."""
     if not columns or not keys:
-        return []
+        return [], {}
     few = group.has_problem(set(group.problems[:TRIED_PROBLEMS]))
     frame, at = _frame(group, [*keys, *columns])
     found = group.part.fetched(frame.filter(few).select(*at).head(TRIED_ROWS))
@@ -145,7 +152,8 @@ def _varied(group: Group, columns: list[str], keys: Sequence[str]) -> list[str]:
     values = {c: found[group.part.at(c)] for c in (*keys, *columns)}
     texts = pd.DataFrame({c: _texts(group, c, values, size) for c in columns}, dtype=object)
     problem = pd.Series(group.texts("problem", values, size))
-    return list(constant_labels(texts, problem))
+    labels = constant_labels(texts, problem)
+    return list(labels), labels.attrs["varying"]
 
 
 def _no_empty(part: Part, name: str, dtype: Any) -> nw.Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from repeval import RepevalError, load
+from repeval import RepevalError, analyze, load
 from repeval.io.engines import groups, size
 
 from .doors import DOORS, Data, answer, assert_same, everything_is_large, held_and_reduced
@@ -38,6 +39,32 @@ def changed(fault: str) -> Data:
     values = [float(v) for v in data["outcome"]] if name == "outcome" else data[name]
     values[30] = None if fault == "key" else bad
     return {**data, name: values}
+
+
+@pytest.mark.parametrize("door", sorted(DOORS))
+@pytest.mark.parametrize("often", [1, 80])
+def test_a_column_with_two_values_for_a_problem_says_which(tmp_path, door, often):
+    """Of several problems any is named, with two values that its rows have."""
+    problems = judged()["problem"]
+    family = [f"f{int(p[1:]) % 3}" for p in problems]
+    # The last rows are of another run than the first.
+    family[-often:] = [f"g{i % 2}" for i in range(often)]
+    data = judged(family=family)
+    for outcomes in held_and_reduced(DOORS[door](data, tmp_path)):
+        with pytest.raises(RepevalError) as caught:
+            analyze(outcomes, cluster="family", n_resamples=20)
+        assert caught.value.code == "unknown-label"
+        found = re.match(
+            r"'family' is no label: problem '(p\d+)' has '(..)' and '(..)' in it\. A label is",
+            caught.value.text,
+        )
+        rows = {one for p, one in zip(problems, family, strict=True) if p == found[1]}
+        assert found[2] != found[3]
+        assert {found[2], found[3]} <= rows
+        with pytest.raises(RepevalError, match="'family' is no label: problem"):
+            outcomes.select(models=outcomes.models[:1]).split_by("family")
+        with pytest.raises(RepevalError, match="There is no label column 'x'"):
+            outcomes.split_by("x")
 
 
 @pytest.mark.parametrize("door", sorted(DOORS))
