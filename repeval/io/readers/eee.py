@@ -90,7 +90,7 @@ def read(path: Path, scorer: str | None) -> Iterator[Log]:
             raise refused("lower-is-better", f"{what}.")
         records, single = _records(found, metric)
         notes = _notes(path, about, result, rows, records)
-        notes += _samples(path, result, found, kept, records)
+        notes += _samples(path, result, (rows, kept, found), records)
         if _means(records):
             records = tuple({record.problem: record for record in reversed(records)}.values())
             text = f"{path.name}: every run of a sample has the mean of its runs as its score, and"
@@ -292,24 +292,26 @@ def _notes(
 def _samples(
     path: Path,
     result: Mapping[str, Any],
-    found: Sequence[_Row],
-    kept: Sequence[_Row],
+    parts: tuple[Sequence[_Row], Sequence[_Row], Sequence[_Row]],
     records: Sequence[Record],
 ) -> tuple[tuple[str, str], ...]:
     """Hold the samples that a result is said to be of, and their number, against its rows.
 
     The number may be of samples or of runs, with those that broke off or without; one result may
-    be of several conditions.
+    be of several conditions. Samples may be listed of all splits.
     """
     uncertain = (result.get("score_details") or {}).get("uncertainty") or {}
-    judged = [record.problem for record in records if record.value is not None]
-    alike = [row.sample for row in kept if row.result == found[0].result]
-    ways = ([row.sample for row in found], judged, alike)
+    rows, kept, found = parts
+    ways = (
+        [row.sample for row in found],
+        [record.problem for record in records if record.value is not None],
+        [row.sample for row in kept if row.result == found[0].result],
+    )
     numbers = {n for ids in ways for n in (len(ids), len(set(ids)))}
     if (n := uncertain.get("num_samples")) not in (None, *numbers):
         return counted(path, "samples", n, len(set(ways[0])))
     listed = {str(one) for one in (result.get("source_data") or {}).get("sample_ids") or ()}
-    there = listed & set(alike)
+    there = listed & {row.sample for row in rows}
     # Where none of them is there they are called otherwise.
     return tallied(path, "samples", sorted(listed), there) if there else ()
 

@@ -82,7 +82,8 @@ def _totals(
     failed = {trial["trial_name"] for trial in trials if _failed(trial)}
     done, errors = stats.get("n_completed_trials"), stats.get("n_errored_trials")
     yield from held("trials", stats.get("n_trials") if done is None else done, len(trials))
-    yield from held("errors", stats.get("n_errors") if errors is None else errors, len(failed))
+    errors = stats.get("n_errors") if errors is None else errors
+    yield from held("errors", errors, *_broken(trials))
     yield from tallied(path, "trials", [*names], names.elements())
     own = {trial["trial_name"]: _rewards(trial).get(reward) for trial in trials}
     for system, one in (stats.get("evals") or {}).items():
@@ -98,7 +99,7 @@ def _totals(
         void = [trial["trial_name"] for trial in judged if not trial.get("reward_valid", True)]
         n = (len(judged) - len(void), len(judged), len(ours))
         yield from held(f"trials of {system}", one.get("n_trials"), *n)
-        yield from held(f"errors of {system}", one.get("n_errors"), sum(map(_failed, ours)))
+        yield from held(f"errors of {system}", one.get("n_errors"), *_broken(ours))
         if running or any(len(_rewards(trial)) > 1 for trial in judged):
             continue
         judged = [t for t in ours if t["trial_name"] not in void]
@@ -115,6 +116,11 @@ def _system(trial: Mapping[str, Any]) -> str:
     model = (agent.get("model_info") or {}).get("name")
     parts = (agent.get("name"), model, trial.get("source") or "adhoc")
     return "__".join(str(part) for part in parts if part)
+
+
+def _broken(trials: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """Return how many trials broke off, or had a step that did, and how many themselves did."""
+    return sum(map(_failed, trials)), sum(bool(trial.get("exception_info")) for trial in trials)
 
 
 def _failed(trial: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from repeval.io.parse import number
-from repeval.io.readers.base import Log, Record, choose, digest, parse
+from repeval.io.readers.base import Log, Record, amount, choose, digest, parse
 from repeval.io.readers.totals import counted, means, totals
 from repeval.messages import refused
 
@@ -88,7 +88,7 @@ def _totals(
     if lengths and len(records) not in lengths:
         yield from counted(path, f"documents {where}", lengths[0], len(records))
     whole, limit = path.with_name(f"results_{time}.json"), (about.get("config") or {}).get("limit")
-    if limit is None and len(asked) == 2:
+    if limit is None and None not in (asked.get("effective"), asked.get("original")):
         yield from counted(whole, f"documents of {task}", asked["original"], asked["effective"])
     for group, members in (about.get("group_subtasks") or {}).items():
         if task not in members:
@@ -96,8 +96,8 @@ def _totals(
         logged = [one for one in members if one in samples]
         beside = [o for o in logged if (path.parent / f"samples_{o}_{time}.jsonl").is_file()]
         yield from counted(whole, f"tasks of {group}", len(logged), len(beside))
-        scores = [(results.get(one) or {}).get(key) for one in members]
-        sizes = [(samples.get(one) or {}).get("effective") for one in members]
+        scores = [amount(results, one, key) for one in members]
+        sizes = [amount(samples, one, "effective") for one in members]
         if metric in MEANS and None not in scores and all(sizes):
             found = [fmean(scores, weights) for weights in (sizes, None)]
             given = (results.get(group) or {}).get(key)

@@ -86,9 +86,13 @@ def _totals(
     """Hold the counts of the whole output, and of each prompt and provider, against the rows."""
     stats = results.get("stats") or {}
     yield from _counts(path, "", [stats.get(what) for what in OUTCOMES], rows)
-    for column, prompt in enumerate(results.get("prompts") or ()):
-        metrics = prompt.get("metrics") or {}
-        found = [row for row in rows if row.get("promptIdx") == column]
+    columns = defaultdict(list)
+    for row in rows:
+        columns[row.get("promptIdx")].append(row)
+    # Older versions do not say which column a row is of, or number prompts otherwise.
+    prompts = results.get("prompts") or ()
+    for column, prompt in enumerate(prompts if {*columns} <= {*range(len(prompts))} else ()):
+        found, metrics = columns[column], prompt.get("metrics") or {}
         name = f" of prompt {column + 1} ({str(prompt.get('provider'))[:LONGEST]})"
         keys = ("testPassCount", "testFailCount", "testErrorCount")
         yield from _counts(path, name, [metrics.get(key) for key in keys], found)

@@ -162,6 +162,22 @@ def test_a_mount_point_in_the_way_is_refused_and_nothing_lost(mounted, tmp_path)
     assert whole(home) == "new"
 
 
+def test_books_may_all_lie_on_a_volume_of_their_own(tmp_path):
+    """As `_build` does where a container mounts it: nothing is switched across its edge."""
+    (tmp_path / "volume").mkdir()
+    (tmp_path / "_build").mkdir()
+    mount = ["mount", "--bind", str(tmp_path / "volume"), str(tmp_path / "_build")]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting needs the privilege to")
+    try:
+        home, root = made(tmp_path / "_build")
+        publish(root, home)
+        assert whole(home) == "new"
+    finally:
+        subprocess.run(["umount", str(tmp_path / "_build")], check=True)
+    assert whole(tmp_path / "volume" / "paper") == "new"
+
+
 @pytest.mark.parametrize("linked", ["paper", "paper/html"])
 def test_a_link_in_the_way_is_refused_and_stays(linked, tmp_path):
     home, root = made(tmp_path)
