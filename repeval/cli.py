@@ -244,7 +244,8 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument(
         "--many", nargs="*", action=_Many, metavar="C",
         help="hold several candidates against A, so that all verdicts hold together: all other "
-             "models of DATA, or those named here or as B; DATA may stand here, too",
+             "models of DATA, or those named here or as B; DATA may stand here, too, and a folder "
+             "alone after a path holds the candidates",
     )  # fmt: skip
     parser.add_argument("--flips", action="store_true", help="list the problems that changed")
     parser.add_argument(

@@ -35,7 +35,8 @@ class Outcomes:
     frame : DataFrame
         Columns model, condition, problem, run (text) and outcome (float in [0, 1]), sorted.
     labels : DataFrame
-        Further columns with one value per problem (text), indexed by problem.
+        Further columns with one value per problem (text), indexed by problem. Its
+        ``attrs["varying"]`` has of each column that is none a problem and two of its values.
     source : Source
     policy : Policy
     notices : tuple of Notice

@@ -37,7 +37,7 @@ Outcomes = list[list[int]]
 
 
 def outcomes(rng: random.Random, runs: int) -> Outcomes:
-    """Random outcomes that are not all alike: an evaluation of none, or of all, is told apart."""
+    """Random outcomes of problems between one that is always passed and one that never is."""
     rows = [[rng.randint(0, 1) for _ in range(runs)] for _ in range(rng.randint(4, 7))]
     return [[1] * runs, *rows, [0] * runs]
 
