@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except RepevalError as error:
-        gone = _deleted() if error.code == "file-not-found" else None
+        gone = _deleted() if error.code in ("file-not-found", "cannot-write") else None
         say(f"{gone or error} [{(gone or error).code}]")
     except BrokenPipeError:
         # The reader of a pipe left; that is no failure of ours, and changes no verdict.

@@ -68,6 +68,10 @@ def outputs(
         for name in [given] if isinstance(given, str | Path) else given or ():
             if str(name) == "-" or Path(name) in STDOUT or _is_stream(Path(name)):
                 continue
+            try:
+                _refuse_planted(Path(name))
+            except OSError as error:
+                raise _cannot_write(name, error) from None
             target = Path(name).resolve()
             kept = target.exists() and any(path in target.parents for path in closed)
             if kept or any(_holds(path, target) for path in read):
@@ -115,7 +119,11 @@ def write(path: str | Path, content: bytes, *, folders: bool = False) -> None:
         elif not _replaced(target, content, there):
             target.write_bytes(content)
     except OSError as error:
-        raise refused("cannot-write", f"cannot write {path}: {error.strerror}.") from None
+        raise _cannot_write(path, error) from None
+
+
+def _cannot_write(path: str | Path, error: OSError) -> RepevalError:
+    return refused("cannot-write", f"cannot write {path}: {error.strerror}.")
 
 
 def refuse_foreign(path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from repeval.cli import main
-from repeval.io.outputs import write
+from repeval.io.outputs import outputs, write
 from repeval.messages import RepevalError
 
 SOMEBODY, OTHER = 12345, 23456
@@ -87,13 +87,16 @@ def test_links_that_lead_to_each_other_are_one_sentence(tmp_path):
     for target in (tmp_path / "a", tmp_path / "a" / "c.json"):
         with pytest.raises(RepevalError, match=r"cannot write .*: Too many levels"):
             write(target, b"new")
+        with pytest.raises(RepevalError, match=r"cannot write .*: Too many levels"):
+            outputs({"--json": target}, [])
 
 
 @superuser
-def test_a_command_says_so(ways, tidy, capsys):
+def test_a_command_says_so_before_it_computes(ways, tidy, capsys, monkeypatch):
     rows = [{"model": m, "problem": p, "run": 1, "outcome": p % 2} for m in "ab" for p in range(9)]
     table = tidy(rows)
     _, link = ways
     os.lchown(link, SOMEBODY, SOMEBODY)
+    monkeypatch.setattr("repeval.io.load.load", None)
     assert main(["rank", str(table), "-o", str(link / "a.md")]) == 2
     assert "is a link that belongs to somebody else" in capsys.readouterr().err

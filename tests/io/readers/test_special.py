@@ -69,7 +69,7 @@ def test_the_command_ends_in_seconds():
     assert "is made up by the system as it is read" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["analyze", "m=runs.csv"], ["build"]])
+@pytest.mark.parametrize("arguments", [["analyze", "m=runs.csv", "--json", "a.json"], ["build"]])
 def test_a_working_directory_that_was_deleted_is_one_sentence(tmp_path, arguments):
     gone = tmp_path / "gone"
     gone.mkdir()
