@@ -16,15 +16,12 @@ from pathlib import Path
 
 import repeval
 from repeval.companion import kept
-from repeval.companion.book.process import BuildFailed, books, own_home, plain, python, write
+from repeval.companion.book.process import BuildFailed, books, own_home, plain, write
+from repeval.companion.book.warm import Warm
 from repeval.io.registry import data_dir
 
 PARAMETERS = ("data", "name", "size", "seed")
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "myst-nb", "papermill", "ipykernel")
-COMMAND = (
-    "import sys, pathlib; from repeval.companion.book.execute import execute_here; "
-    "execute_here(pathlib.Path(sys.argv[1]))"
-)
 #: Seconds that a cell may run; the slowest needs about a minute, and at full size about an hour.
 LIMITS = {"quick": 15 * 60, "full": 6 * 3600}
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -63,14 +60,17 @@ def execute(notebooks: Mapping[str, str], root: Path, parameters, inputs: str, j
             return None
         start = time.monotonic()
         try:
-            stored[page] = run_page(page, notebooks[page], root, parameters, environment, stop)
+            stored[page] = run_page(page, notebooks[page], root, parameters, executed, stop)
             kept.keep(places[page], stored[page])
         except BuildFailed as problem:
             problems.append(str(problem))
             return f"failed {page}"
         return f"executed {page} ({time.monotonic() - start:.0f} s)"
 
-    with ThreadPoolExecutor(max(1, min(jobs or cores, cores, len(waiting)))) as pool:
+    with (
+        Warm(parameters, root, environment) as executed,
+        ThreadPoolExecutor(max(1, min(jobs or cores, cores, len(waiting)))) as pool,
+    ):
         running = as_completed([pool.submit(run, page) for page in waiting])
         # A bar on a terminal, one line a page elsewhere.
         bar = tqdm(running, total=len(waiting), unit="page", disable=None if waiting else True)
@@ -89,14 +89,14 @@ def execute(notebooks: Mapping[str, str], root: Path, parameters, inputs: str, j
         write(root / f"{page}.ipynb", stored[page])
 
 
-def run_page(page, source, root, parameters, environment, stop) -> str:
+def run_page(page, source, root, parameters, executed, stop) -> str:
     """Execute one page in its own process and return the stripped notebook."""
     work = root / ".work" / page.replace("/", ".")
     work.mkdir(parents=True)
     limit = LIMITS[parameters["size"]]
     request = {"source": source, "parameters": parameters, "root": str(root), "limit": limit}
     write(work / "request.json", json.dumps(request))
-    status, printed = python(COMMAND, str(work), cwd=root, stop=stop, **environment)
+    status, printed = executed(str(work), stop=stop)
     report, output = work / "problem.txt", work / "out.ipynb"
     if status == 0 and not report.exists():
         text, noise = strip(output.read_text(encoding="utf-8"), page, root)
@@ -116,7 +116,7 @@ def run_page(page, source, root, parameters, environment, stop) -> str:
     raise BuildFailed("\n".join(lines))
 
 
-def execute_here(work: Path) -> None:
+def execute_here(work: Path, manager=None) -> None:
     """Execute the notebook that ``work/request.json`` describes; problems go to a file."""
     import jupytext
     import nbformat
@@ -145,6 +145,7 @@ def execute_here(work: Path) -> None:
             execution_timeout=request["limit"],
             # Parallel kernels over plain TCP warn, over IPC they collide.
             config=Config({"KernelManager": {"transport_encryption": "required"}}),
+            **({"kernel_manager_class": manager} if manager else {}),
         )
     except CellTimeoutError:
         what = f"a cell ran for more than {request['limit']:,} seconds, the limit; it was ended."

@@ -221,8 +221,19 @@ def open(data: str | Book | None, name: str, size: str, seed: int) -> Book:
 
     if isinstance(data, Book):
         return replace(data, claimed={})
+    if (data, name, size, seed) in _OPEN:
+        return replace(_OPEN[data, name, size, seed], claimed={})
     if size not in ("quick", "full"):
         raise ValueError(f"size is 'quick' or 'full', not {size!r}")
     outcomes, options = (load(), {}) if data is None else load_data(Path(data), name)
     answer = analyze(outcomes, seed=seed, **options)
     return Book(outcomes, answer, name, size, seed, Path(data or ".").parent)
+
+
+#: Books that the process which forks the pages has open.
+_OPEN: dict[tuple, Book] = {}
+
+
+def keep_open(data: str, name: str, size: str, seed: int) -> None:
+    """Open a book for all pages whose processes are forked from this one."""
+    _OPEN[data, name, size, seed] = open(data, name, size, seed)
