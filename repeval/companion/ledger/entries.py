@@ -90,7 +90,8 @@ def _read(name: str) -> Any:
     except ImportError as error:
         text = "the claims are read with PyYAML, which is missing: pip install 'repeval[book]'"
         raise RepevalError("claims-need-pyyaml", text) from error
-    return yaml.safe_load((registry.data_dir() / name).read_text(encoding="utf-8"))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # six times as fast
+    return yaml.load((registry.data_dir() / name).read_text(encoding="utf-8"), loader)
 
 
 def parts(value: Any) -> list[Any]:

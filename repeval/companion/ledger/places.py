@@ -53,19 +53,22 @@ def functions_of(key: str) -> list[str]:
     cells = _cells(page)
     wanted, found = set(), []
     for code in reversed(cells[: cells.index(cell) + 1]):
-        tree = ast.parse(code)
-        made = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and _stored(n)}
-        if code != cell and not made & wanted:
-            continue
-        wanted |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - made
-        calls = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
-        found += [name for f in calls if (name := ast.unparse(f)).startswith("repeval.")]
+        made, used, called = _names(code)
+        if code == cell or made & wanted:
+            wanted |= used
+            found += called
     names = (name.removeprefix("repeval.") for name in reversed(found))
     return list(dict.fromkeys(name for name in names if name in repeval.__all__))
 
 
-def _stored(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
+@functools.cache
+def _names(code: str) -> tuple[set[str], set[str], list[str]]:
+    """Return what code makes, what else it uses, and what it calls of `repeval`."""
+    nodes = list(ast.walk(ast.parse(code)))
+    names = [n for n in nodes if isinstance(n, ast.Name)]
+    made = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    calls = (ast.unparse(n.func) for n in nodes if isinstance(n, ast.Call))
+    return made, {n.id for n in names} - made, [c for c in calls if c.startswith("repeval.")]
 
 
 @functools.cache
