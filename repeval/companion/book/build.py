@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 from repeval.companion.book.data import is_paper, save_data
@@ -174,12 +174,12 @@ def run_studies(names, outcomes, root: Path, size: str, seed: int, jobs: int | N
     """Write the tables of studies to the stage, from the store beside the books where it can."""
     from repeval.companion.studies import result, store
 
-    kept = books(root) / ".store" / "studies"
-    for name in names:
-        table = result(
-            name, outcomes, size=size, seed=seed, jobs=jobs or os.cpu_count() or 1, store=kept
-        )
-        store.write(table, root / "data" / "studies" / f"{name}.json")
+    options = {"size": size, "seed": seed, "store": books(root) / ".store" / "studies"}
+    jobs = jobs or os.cpu_count() or 1
+    with store.workers(jobs) if jobs > 1 else nullcontext() as pool:
+        for name in names:
+            table = result(name, outcomes, executor=pool, **options)
+            store.write(table, root / "data" / "studies" / f"{name}.json")
 
 
 def after_claims(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -160,6 +161,22 @@ def end_with_parent() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
+@contextlib.contextmanager
+def workers(jobs: int) -> Iterator[Executor]:
+    """Yield processes, which start when they are first asked, for one study or more."""
+    # Spawned: a fork of a process with threads may hang.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=end_with_parent)
+    try:
+        yield pool
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def each(
     function: Callable[[Any], Any],
     tasks: Iterable[Any],
@@ -174,23 +191,14 @@ def each(
     if jobs == 1 and executor is None:
         yield from bar(map(function, tasks))
         return
-    # Spawned: a fork of a process with threads may hang.
-    context = multiprocessing.get_context("spawn")
-    pool = executor or ProcessPoolExecutor(jobs, mp_context=context, initializer=end_with_parent)
-    waiting = []
-    try:
-        waiting = [pool.submit(function, task) for task in tasks]
-        yield from bar(future.result() for future in waiting)
-    except BrokenExecutor:
-        text = f"A process that computed {what} was ended from outside, for lack of memory perhaps."
-        raise refused("worker-ended", text) from None
-    except BaseException:
-        if executor is None:
-            for process in multiprocessing.active_children():
-                process.terminate()
-        raise
-    finally:
-        for future in waiting:
-            future.cancel()
-        if executor is None:
-            pool.shutdown(cancel_futures=True)
+    with workers(jobs) if executor is None else contextlib.nullcontext(executor) as pool:
+        waiting = []
+        try:
+            waiting = [pool.submit(function, task) for task in tasks]
+            yield from bar(future.result() for future in waiting)
+        except BrokenExecutor:
+            text = f"A process that computed {what} was ended from outside"
+            raise refused("worker-ended", f"{text}, for lack of memory perhaps.") from None
+        finally:
+            for future in waiting:
+                future.cancel()
