@@ -52,12 +52,13 @@ class Warm:
         with self.lock:
             if self.asks:
                 return
-            self.asks, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            asks, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with asked, (self.root.parent / "warm.txt").open("w") as log:
                 self.process = subprocess.Popen(
                     self.command, cwd=self.root, env=self.environment, stdin=asked,
                     stdout=log, stderr=log, start_new_session=True,
                 )  # fmt: skip
+            self.asks = asks
 
     def __call__(self, work: str, stop: threading.Event) -> tuple[int, str]:
         """Execute the page of a folder; return its process's status, and what it printed."""
