@@ -117,7 +117,10 @@ def run_page(page, source, root, parameters, executed, stop) -> str:
 
 
 def execute_here(work: Path, manager=None) -> None:
-    """Execute the notebook that ``work/request.json`` describes; problems go to a file."""
+    """Execute the notebook that ``work/request.json`` describes; problems go to a file.
+
+    `manager` is the class that starts the kernel, where not a new process is to become it.
+    """
     import jupytext
     import nbformat
     import papermill
