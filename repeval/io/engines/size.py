@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from repeval.io.containers import footer
 from repeval.io.files import kind_of
 from repeval.io.formats import FORMATS
 from repeval.messages import refused
@@ -50,10 +51,8 @@ def _extent(files: Files, format: str | None) -> tuple[int, int]:
             size += path.stat().st_size * (8 if packed else 1)
         elif kind == "parquet" and not packed:
             try:
-                import pyarrow.parquet as pq
-
-                n_rows += pq.read_metadata(path).num_rows
-            except (ImportError, OSError, ValueError):
+                n_rows += footer.head(path)[1]
+            except (OSError, ValueError):
                 return 0, 0
         else:
             return 0, 0

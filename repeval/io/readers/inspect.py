@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from repeval.io.containers import footer
 from repeval.io.containers.room import LARGEST, Room, json_cost
 from repeval.io.containers.words import Columns
 from repeval.io.files import read as read_table
@@ -307,10 +308,8 @@ def _exports(path: Path, head: bytes) -> bool:
     names = re.split(r'[,;\t"\s]+', line)
     if head.startswith(b"PAR1"):
         try:
-            import pyarrow.parquet as pq
-
-            names = pq.read_schema(path).names
-        except (ImportError, OSError, ValueError, NotImplementedError):
+            names, _ = footer.head(path)
+        except (OSError, ValueError):
             return False  # what is damaged, or cannot be read here, is refused where it is read
     return {"sample_id", "id", "epoch"} <= {*names} and any(n.startswith("score_") for n in names)
 
