@@ -28,8 +28,9 @@ BATCH, TEXTS = 2**13, 2**25
 #: Bytes that Python takes for a structure or a list, a number, and a time or a decimal number,
 #: each also as a text, which it becomes beside outcomes.
 BOX, NUMBER, EXACT = 200, 125, 250
-#: Bytes of a letter of such a text, in the column and in the text beside.
-WIDE = 8
+#: Bytes of a letter of such a text, in the column and in the text beside; of pages that may hold
+#: a text that is long.
+WIDE, LONG = 8, 2**22
 #: How often a page is there, besides, while it is read.
 PAGE = 4
 #: Columns that are read at once: each takes memory while it is read.
@@ -137,6 +138,9 @@ def verify(path: Path, room: Room) -> None:
         room.hold(path.name, total := total + size)
     for batch in _opened(about, path, written).iter_batches(BATCH, use_threads=False):
         room.hold(path.name, 2 * sum(map(_texts, batch.columns)))
+        if max(largest) > LONG:
+            texts = [column for column in batch.columns if hasattr(column, "dictionary")]
+            room.hold(path.name, sum(map(_letters, texts)))
 
 
 def _cell(column: Column) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from repeval.io.containers import footer
@@ -49,7 +50,7 @@ def _extent(files: Files, format: str | None) -> tuple[int, int]:
         packed = path.name.lower().endswith(".gz")
         if kind in ("csv", "jsonl"):
             size += path.stat().st_size * (8 if packed else 1)
-        elif kind == "parquet" and not packed:
+        elif kind == "parquet" and not packed and find_spec("pyarrow"):
             try:
                 n_rows += footer.head(path)[1]
             except (OSError, ValueError):

@@ -93,8 +93,8 @@ def beginnings(folder: Path) -> Path:
 
 
 def letters(folder: Path) -> Path:
-    """A text of forty million letters, and one that takes four bytes."""
-    return written(folder, "letters", 2, {"x": ["x" * 4 * 10**7 + "\U0001f600", "y"]})
+    """A text of twenty million letters, and one that takes four bytes."""
+    return written(folder, "letters", 2, {"x": ["x" * 2 * 10**7 + "\U0001f600", "y"]})
 
 
 def zeros(folder: Path) -> Path:
