@@ -345,8 +345,8 @@ def _held(
         between.append(Notice("dataset-rule", text))
     policy = replace(policy, missing=rule)
     systems, codes = runs_of(rows)
-    done, before = settled(lambda: systems, codes, policy, notices, between, frame_of)
-    rows = pd.concat(done.systems.values(), ignore_index=True)
+    done, before = settled(lambda: systems, codes, policy, notices, between, lambda runs, _: runs)
+    rows = frame_of(done.systems.values(), done.names)
     any_judged = bool(rows["outcome"].notna().any())
     check_enough(tables[0].name, any_judged, rows["problem"].unique())
     if not name and entry.get("basis", "user") != "user":
@@ -368,7 +368,7 @@ def _held(
         )
 
     if before is not None:
-        whole = pd.concat(before.systems.values(), ignore_index=True)
+        whole = frame_of(before.systems.values(), before.names)
         before = built(whole, replace(policy, missing="keep"))
     return built(rows, policy, notices=list(dict.fromkeys(notices)), before=before)
 

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import functools
 import gzip
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +15,10 @@ import numpy as np
 import pandas as pd
 
 from repeval.io.keys import KEYS, Policy, Source, System, check_names, in_order, unknown_label
-from repeval.io.rules.planned import lacking_by_system
+from repeval.io.rules.planned import Lacks, lacks_of
+from repeval.io.rules.runs import runs_of
 from repeval.messages import Notice, RepevalError, refused
-from repeval.stats.sample import Sample, from_scores
+from repeval.stats.sample import Sample, from_values
 
 __all__ = ["KEYS", "Outcomes", "Policy", "Source", "check_names", "in_order"]
 
@@ -105,8 +107,7 @@ class Outcomes:
         source: Source,
         policy: Policy,
         notices: Sequence[Notice] = (),
-        lacking: Mapping[System, np.ndarray] | None = None,
-        planned: Mapping[System, int] | None = None,
+        lacks: Mapping[System, Lacks] | None = None,
         labels: pd.DataFrame | None = None,
         before: Outcomes | None = None,
         rows: Callable[[], tuple[pd.DataFrame, pd.DataFrame]] | None = None,
@@ -114,9 +115,8 @@ class Outcomes:
         """Build outcomes from counts: `frame` is empty until `rows` is asked for.
 
         `cells` holds each system's positions in `problems`, in any order, and its sample;
-        `lacking` how many runs each of `problems` lacks (see `planned.lacking`), `planned` the
-        most runs of any problem. `rows` gives the rows with and without outcome; None where only
-        counts are known.
+        `lacks` what it lacks of `problems`. `rows` gives the rows with and without outcome; None
+        where only counts are known.
         """
         names = in_order(problems)
         place = pd.Index(names, dtype=object).get_indexer(problems)
@@ -128,18 +128,16 @@ class Outcomes:
             models, conditions, names, empty, labels, source, policy, tuple(notices), empty[KEYS],
             before,
         )  # fmt: skip
-        found = {}
-        for system in sorted(cells, key=lambda s: (models.index(s[0]), conditions.index(s[1]))):
+        new.__dict__["_cells"] = found = {}
+        first, second = ({name: i for i, name in enumerate(x)} for x in (models, conditions))
+        for system in sorted(cells, key=lambda s: (first[s[0]], second[s[1]])):
             codes, sample = place[cells[system][0]], cells[system][1]
             order = np.argsort(codes)
             found[system] = codes[order], sample.take(order)
-        order = np.argsort(place)
-        new.__dict__["_cells"] = found
-        none = np.zeros(len(names), dtype=int)
-        new.__dict__["_lacking"] = {
-            system: none if lacking is None else lacking[system][order] for system in found
+        new.__dict__["_lacks"] = {
+            s: lacks[s].moved(place) if lacks else Lacks(codes, 0 * x.runs, 0 * x.runs, x.runs)
+            for s, (codes, x) in found.items()
         }
-        new.__dict__["_planned"] = planned or {s: int(x.runs.max()) for s, (_, x) in found.items()}
         new.__dict__["_later"] = rows
         return new
 
@@ -156,27 +154,25 @@ class Outcomes:
     @functools.cached_property
     def _cells(self) -> dict[System, tuple[np.ndarray, Sample]]:
         """Every system's problems (positions in `problems`) and its sample over them."""
-        problem = pd.Index(self.problems, dtype=object).get_indexer(self.frame["problem"])
-        outcome = self.frame["outcome"].to_numpy(float)
-        sizes = self.frame.groupby(KEYS[:2], sort=False).size()
-        cells = {}
-        for system, end, n in zip(sizes.index, sizes.cumsum(), sizes, strict=True):
-            codes, runs = np.unique(problem[end - n : end], return_counts=True)
-            scores = np.full((len(codes), runs.max()), np.nan)
-            scores[np.arange(runs.max()) < runs[:, None]] = outcome[end - n : end]
-            cells[system] = codes, from_scores(scores)
-        return cells
+        outcome, keys = self.frame["outcome"].to_numpy(float), self.frame[KEYS[:3]].to_numpy()
+        new = np.ones(keys.shape, dtype=bool)
+        new[1:] = keys[1:] != keys[:-1]
+        starts = np.flatnonzero(new.any(axis=1))
+        problem = pd.Index(self.problems, dtype=object).get_indexer(keys[starts, 2])
+        runs = np.diff([*starts, len(keys)])
+        ends = [*np.flatnonzero(new[starts, :2].any(axis=1)), len(starts)]
+        starts = [*starts, len(keys)]
+        return {
+            tuple(keys[starts[a], :2]): (
+                problem[a:b], from_values(outcome[starts[a] : starts[b]], runs[a:b])
+            )
+            for a, b in itertools.pairwise(ends)
+        }  # fmt: skip
 
     @functools.cached_property
-    def _planned(self) -> pd.Series:
-        rows = pd.concat([self.frame[KEYS], self.errored])
-        return rows.groupby(KEYS[:3]).size().groupby(KEYS[:2]).max()
-
-    @functools.cached_property
-    def _lacking(self) -> dict[System, np.ndarray]:
-        rows = pd.concat([self.frame[KEYS], self.errored])
-        judged, problems = np.arange(len(rows)) < len(self.frame), pd.Index(self.problems)
-        return {s: n.sum(axis=0) for s, n in lacking_by_system(rows, judged, problems)}
+    def _lacks(self) -> dict[System, Lacks]:
+        rows = pd.concat([self.frame, self.errored.assign(outcome=np.nan)])
+        return {runs.system: lacks_of(runs) for runs in runs_of(rows.assign(error=False))[0]}
 
     @property
     def binary(self) -> bool:
@@ -260,7 +256,7 @@ class Outcomes:
             if self.binary:
                 sums = {"passes": x.passes}
             else:
-                totals = [x.passes] * 2 if x.binary else np.nansum([x.scores, x.scores**2], axis=2)
+                totals = [x.passes] * 2 if x.binary else x.sums()
                 sums = dict(zip(("total", "total_sq"), map(np.float64, totals), strict=True))
             keys = {"model": model, "condition": condition, "problem": self._names(codes)}
             parts.append(pd.DataFrame({**keys, "runs": x.runs, **sums}))
@@ -269,7 +265,7 @@ class Outcomes:
     def planned_runs(self, model: str, condition: str) -> int:
         """Return the most runs of any problem of the system, errors included."""
         self._cell(model, condition)
-        return int(self._planned[model, condition])
+        return self._lacks[model, condition].planned
 
     def lacking(self, model: str, condition: str) -> np.ndarray:
         """Return how many runs each of `problems` lacks.
@@ -278,11 +274,13 @@ class Outcomes:
         problem of the system has, or nearly. Unequal numbers of runs by design are not missing.
         """
         self._cell(model, condition)
-        return self._lacking[model, condition]
+        lacks = self._lacks[model, condition]
+        return lacks.along(lacks.short, len(self.problems))
 
     def missing_runs(self, model: str, condition: str) -> int:
         """Return how many runs the system lacks, over all `problems` (see `lacking`)."""
-        return int(self.lacking(model, condition).sum())
+        self._cell(model, condition)
+        return self._lacks[model, condition].total(len(self.problems))
 
     def missing_bounds(self, model: str, condition: str) -> tuple[float, float] | None:
         """Return the score if all missing runs had failed, and if all had passed.
@@ -292,7 +290,7 @@ class Outcomes:
         sample, missing = self.system(model, condition), self.missing_runs(model, condition)
         if not missing:
             return None
-        passed = float(np.nansum(sample.scores if sample.passes is None else sample.passes))
+        passed = float((sample.passes if sample.binary else sample.values).sum())
         full = int(sample.runs.sum()) + missing
         return passed / full, (passed + missing) / full
 
@@ -385,13 +383,14 @@ class Outcomes:
             if inside.any() and all(fits):
                 cells[system] = codes[inside], sample.take(inside)
         used = np.unique(np.concatenate([codes for codes, _ in cells.values()]))
-        cells = {s: (np.searchsorted(used, codes), sample) for s, (codes, sample) in cells.items()}
+        place = np.full(len(self.problems), -1)
+        place[used] = np.arange(len(used))
+        cells = {s: (place[codes], sample) for s, (codes, sample) in cells.items()}
         later = self.__dict__.get("_later")
         about = {"source": self.source, "policy": self.policy, "notices": self.notices}
         return Outcomes.from_cells(
             self._names(used), cells, labels=self.labels, **about,
-            lacking={system: self._lacking[system][used] for system in cells},
-            planned={system: self._planned[system] for system in cells},
+            lacks={system: self._lacks[system].moved(place) for system in cells},
             before=self.before and self.before._subset(**names),
             rows=later and (lambda: tuple(
                 table[table[list(names)].isin(names).all(axis=1)] for table in later())),

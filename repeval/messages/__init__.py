@@ -74,10 +74,11 @@ def refused(code: str, what: str) -> RepevalError:
     return RepevalError(code, f"{what} {MESSAGES[code].way_out}")
 
 
-def some(names: Iterable[object], n: int = 3, sep: str = ", ") -> str:
-    """Write the first `n` names, and how many more there are."""
+def some(names: Iterable[object], n: int = 3, sep: str = ", ", of: int = 0) -> str:
+    """Write the first `n` names, and how many more there are (of `of`, where names are fewer)."""
     texts = list(map(str, names))
-    more = f" and {len(texts) - n} more" if len(texts) > n else ""
+    left = max(len(texts), of) - n
+    more = f" and {left} more" if left > 0 else ""
     return sep.join(texts[:n]) + more
 
 

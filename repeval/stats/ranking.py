@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from repeval.stats.clusters import cluster_df, score_variance
 from repeval.stats.comparison import compare
 from repeval.stats.intervals import check_options, t_quantile
-from repeval.stats.resampling import as_clusters, as_generator, rerun_means, weighted_means, weights
+from repeval.stats.resampling import (
+    as_clusters,
+    as_generator,
+    parts_of,
+    rerun_means,
+    weighted_means,
+    weights,
+)
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
 
 
@@ -133,19 +140,21 @@ def resampled_scores(
     # Many systems have few problems with equal (k, R) in all: here kinds are those of each system.
     indicators, k, r, owner = _kinds(samples)
     scores = []
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
     for w in weights(rng, len(samples[0]), n_resamples, groups):
-        # Problems of one kind share a binomial draw; counts below 2^24 are exact in float32.
-        counts = (w.astype(np.float32) @ indicators).astype(np.int64)
-        totals = rng.binomial(counts * r, k / r) / r @ np.eye(len(samples))[owner]
-        scores.append(totals / w.sum(axis=1, keepdims=True))
+        for part in parts_of(w, max(len(k), w.shape[1])):
+            # Problems of one kind share a binomial draw; counts below 2^24 are exact in float32.
+            counts = (part.astype(np.float32) @ indicators).astype(np.int64)
+            totals = np.add.reduceat(rng.binomial(counts * r, k / r) / r, first, axis=1)
+            scores.append(totals / part.sum(axis=1, keepdims=True))
     return np.concatenate(scores)
 
 
 def ranks_of(scores: FloatArray) -> IntArray:
     """Return ranks along the last axis, 1 for the highest; ties share the better rank."""
     # Scores within rounding of each other are equal: sums of the same fractions.
-    better = [(scores > own[:, None] + 1e-9).sum(axis=1) for own in scores.T]
-    return 1 + np.stack(better, axis=1)
+    above = [len(row) - np.searchsorted(np.sort(row), row + 1e-9, side="right") for row in scores]
+    return 1 + np.stack(above)
 
 
 def _kinds(samples: Sequence[Sample]) -> tuple[NDArray[np.float32], IntArray, IntArray, IntArray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +28,8 @@ class Sample:
         Runs per problem, R_i >= 1.
     passes : (N,) int array or None
         Passes k_i; None where outcomes are scores between 0 and 1.
-    scores : (N, max R_i) float array or None
-        The single outcomes, NaN for missing runs, where they are not all 0/1.
+    values : (ΣR_i,) float array or None
+        The single outcomes, problem by problem, where they are not all 0/1.
 
     Examples
     --------
@@ -42,7 +43,7 @@ class Sample:
 
     runs: IntArray
     passes: IntArray | None = None
-    scores: FloatArray | None = None
+    values: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -50,7 +51,7 @@ class Sample:
     @functools.cached_property
     def rate(self) -> FloatArray:
         """Pass rate (mean outcome) of each problem, p̂_i."""
-        return self.passes / self.runs if self.binary else np.nanmean(self.scores, axis=1)
+        return (self.passes if self.binary else self.sums()[0]) / self.runs
 
     @functools.cached_property
     def noise(self) -> FloatArray:
@@ -61,11 +62,43 @@ class Sample:
         if self.binary:
             squares = self.runs * self.rate * (1 - self.rate)
         else:
-            squares = np.nansum((self.scores - self.rate[:, None]) ** 2, axis=1)
-            # Rounding leaves some 1e-34 where all runs of a problem agree; that is no noise.
-            squares[np.nanmax(self.scores, axis=1) == np.nanmin(self.scores, axis=1)] = 0.0
+            squares = np.empty(len(self))
+            for at, scores in self.blocks():
+                squared = ((scores - self.rate[at, None]) ** 2).sum(axis=1)
+                # Rounding leaves some 1e-34 where all runs of a problem agree; that is no noise.
+                squares[at] = np.where(np.ptp(scores, axis=1) == 0, 0.0, squared)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.runs > 1, squares / (self.runs - 1), np.nan)
+
+    @functools.cached_property
+    def starts(self) -> IntArray:
+        """Where the values of each problem begin."""
+        return np.cumsum(self.runs) - self.runs
+
+    def blocks(self) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield the problems that have equally many runs, and their (n, R) scores.
+
+        All in one array would be as wide as the most runs of a single problem.
+        """
+        for runs in self.distinct_runs:
+            at = np.flatnonzero(self.runs == runs)
+            yield at, self.values[self.starts[at, None] + np.arange(runs)]
+
+    @property
+    def scores(self) -> FloatArray | None:
+        """The (N, max R_i) outcomes where they are not all 0/1, NaN beyond a problem's runs."""
+        if self.binary:
+            return None
+        scores = np.full((len(self), self.runs.max()), np.nan)
+        scores[np.arange(scores.shape[1]) < self.runs[:, None]] = self.values
+        return scores
+
+    def sums(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sums of each problem's scores, and of their squares."""
+        total, squares = np.empty((2, len(self)))
+        for at, scores in self.blocks():
+            total[at], squares[at] = scores.sum(axis=1), (scores**2).sum(axis=1)
+        return total, squares
 
     @property
     def binary(self) -> bool:
@@ -89,8 +122,11 @@ class Sample:
 
     def take(self, index: NDArray[Any]) -> Sample:
         """Return the problems at `index` (positions or a mask)."""
-        passes, scores = (None if a is None else a[index] for a in (self.passes, self.scores))
-        return Sample(self.runs[index], passes, scores)
+        runs = self.runs[index]
+        if self.binary:
+            return Sample(runs, self.passes[index])
+        first = np.repeat(self.starts[index] - (np.cumsum(runs) - runs), runs)
+        return Sample(runs, values=self.values[first + np.arange(len(first))])
 
 
 def from_counts(passes: ArrayLike, runs: ArrayLike) -> Sample:
@@ -126,10 +162,14 @@ def from_scores(scores: ArrayLike) -> Sample:
         raise ValueError(f"every problem needs a run; problem {_first(bad)} has none")
     if (bad := seen & ~((y >= 0) & (y <= 1))).any():
         raise ValueError(f"outcomes must lie in [0, 1]; problem {_first(bad.any(axis=1))} does not")
-    runs = seen.sum(axis=1)
-    if ((y == 0) | (y == 1) | ~seen).all():
-        return from_counts(np.nansum(y, axis=1), runs)
-    return Sample(runs, scores=y)
+    return from_values(y[seen], seen.sum(axis=1))
+
+
+def from_values(values: FloatArray, runs: IntArray) -> Sample:
+    """Build a sample from outcomes in [0, 1] that follow one another, problem by problem."""
+    if ((values == 0) | (values == 1)).all():
+        return from_counts(np.add.reduceat(values, np.cumsum(runs) - runs), runs)
+    return Sample(runs, values=values)
 
 
 def variance(values: FloatArray) -> float:

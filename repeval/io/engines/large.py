@@ -19,12 +19,12 @@ from repeval.io.files import Table
 from repeval.io.keys import KEYS, Policy, Source, in_order
 from repeval.io.outcomes import Outcomes
 from repeval.io.parse import refuse_text_as_condition
-from repeval.io.rules.runs import Names, Runs, frame_of
+from repeval.io.rules.runs import Names, Runs, dense, frame_of
 from repeval.io.rules.settle import check_enough, settled, several_tasks
 from repeval.io.tables.advice import judges_as_runs
 from repeval.io.tables.names import Read
 from repeval.messages import Notice, RepevalError, refused, some
-from repeval.stats.sample import Sample, from_counts, from_scores
+from repeval.stats.sample import Sample, from_counts, from_values
 
 __all__ = ["Doors", "read_large"]
 
@@ -42,11 +42,10 @@ class Doors(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """A system's problems, its sample over them, and the most runs of one of them."""
+    """A system's problems, and its sample over them."""
 
     codes: np.ndarray
     sample: Sample | None
-    planned: int
 
 
 def read_large(
@@ -173,16 +172,15 @@ class _Reader:
             return Outcomes.from_cells(
                 names[done.problems].tolist(), cells, source=source,
                 policy=replace(policy, missing=rule),
-                lacking={s: (x.absent + x.unjudged)[done.problems] for s, x in done.lacks.items()},
-                planned={s: c.planned for s, c in done.systems.items()}, labels=labels.frame,
-                **more,
+                lacks={s: x.moved(place) for s, x in done.lacks.items() if done.systems[s].sample},
+                labels=labels.frame, **more,
             )  # fmt: skip
 
         def rows(rule: str) -> tuple[pd.DataFrame, pd.DataFrame]:
             found, _ = settled(
-                whole.systems, whole.names, replace(policy, missing=rule), [], [], frame_of
+                whole.systems, whole.names, replace(policy, missing=rule), [], [], lambda x, _: x
             )
-            frame = pd.concat(found.systems.values(), ignore_index=True)
+            frame = frame_of(found.systems.values(), found.names)
             judged = frame["outcome"].notna()
             return frame[judged], frame.loc[~judged, KEYS]
 
@@ -259,16 +257,12 @@ def _first_rows(part: Part, bad: nw.Expr | None) -> Table:
 
 def _cell(runs: Runs, names: Names) -> _Cell:
     """Return a system's sample; scores of a problem stand in the order of its runs."""
-    planned = int(np.bincount(runs.problem).max())
     done = runs.where(runs.judged)
     if not len(done):
-        return _Cell(np.arange(0), None, planned)
-    counts = np.bincount(done.problem)
-    codes = np.flatnonzero(counts)
+        return _Cell(np.arange(0), None)
+    codes, problem = dense(done.problem)
+    counts = np.bincount(problem)
     if ((done.y == 0) | (done.y == 1)).all():
-        passes = np.bincount(done.problem, done.y)[codes].astype(np.int64)
-        return _Cell(codes, from_counts(passes, counts[codes]), planned)
-    order, most = np.lexsort((done.run, done.problem)), counts.max()
-    scores = np.full((len(codes), most), np.nan)
-    scores[np.arange(most) < counts[codes][:, None]] = done.y[order]
-    return _Cell(codes, from_scores(scores), planned)
+        passes = np.bincount(problem, done.y).astype(np.int64)
+        return _Cell(codes, from_counts(passes, counts))
+    return _Cell(codes, from_values(done.y[np.lexsort((done.run, problem))], counts))

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from repeval.io.keys import System, in_order
-from repeval.io.rules.planned import lacking
+from repeval.io.rules.planned import Lacks
 from repeval.io.rules.runs import Names, Runs, dense
-from repeval.messages import Notice, refused, some
+from repeval.messages import Notice, RepevalError, refused, some
 
-__all__ = [
-    "EVERY_RUN", "Errors", "Lacks", "Rule", "errors_of", "errors_text", "lacks_of", "rule_for",
-    "stopped",
-]  # fmt: skip
+__all__ = ["EVERY_RUN", "Errors", "Rule", "errors_of", "errors_text", "rule_for", "stopped"]
 
 #: The rule, none of those of `load`, under which no run is left out, whatever is wrong with it.
 EVERY_RUN = "every-run"
 #: Problems with fewer runs than others that show a rule: of stopping at a pass or a failure, and
 #: of stopping at a difference, which half of all pairs of runs may show by chance (2^-10 < .001).
 FEWEST_SHORT, MORE_SHORT = 5, 10
+#: Missing runs that are counted as failed, or ten times those that were made.
+MOST_FILLED = 10**6
 
 
 class Errors(NamedTuple):
@@ -35,15 +35,10 @@ class Errors(NamedTuple):
 
 def errors_of(runs: Runs) -> Errors:
     """Count a system's rows without outcome."""
-    judged, y = runs.judged, np.nan_to_num(runs.y)
-    all_runs, n, total = (
-        np.bincount(problem, weights)
-        for problem, weights in (
-            (runs.problem, None), (runs.problem, judged), (runs.problem, y),
-        )
-    )  # fmt: skip
+    judged, y, problem = runs.judged, np.nan_to_num(runs.y), dense(runs.problem)[1]
+    all_runs, n, total = (np.bincount(problem, weights) for weights in (None, judged, y))
     left_out = 100 * (total[n > 0] / n[n > 0]).mean() if judged.any() else np.nan
-    failed = 100 * (total[all_runs > 0] / all_runs[all_runs > 0]).mean()
+    failed = 100 * (total / all_runs).mean()
     return Errors(int((~judged).sum()), float(left_out), float(failed))
 
 
@@ -69,21 +64,6 @@ def errors_text(found: Mapping[System, Errors], n_rows: int, errors: str) -> Not
     return Notice("errored-rows", f"{text}{verdict}.{scores}")
 
 
-class Lacks(NamedTuple):
-    """Runs that each problem lacks: those without a row, rows without outcome, and those judged."""
-
-    absent: np.ndarray
-    unjudged: np.ndarray
-    done: np.ndarray
-
-
-def lacks_of(runs: Runs, n_problems: int) -> Lacks:
-    """Count what a system's problems lack (see `planned.lacking`)."""
-    judged = runs.judged
-    absent, unjudged = lacking(runs.problem, dense(runs.run)[1], judged, n_problems)
-    return Lacks(absent, unjudged, np.bincount(runs.problem[judged], minlength=n_problems))
-
-
 class Rule(NamedTuple):
     """What ``--missing`` does.
 
@@ -100,7 +80,7 @@ class Rule(NamedTuple):
         """Apply it to one system."""
         if not len(self.new):
             return runs.where(~self.dropped[runs.problem])
-        absent = np.where(self.dropped, 0, lacks.absent)
+        absent = np.where(self.dropped, 0, lacks.along(lacks.absent, len(self.dropped)))
         problem = np.repeat(np.arange(len(absent)), absent)
         at = np.arange(len(problem)) - np.repeat(np.cumsum(absent) - absent, absent)
         # A row without outcome takes the place of one of its cell's missing runs.
@@ -126,34 +106,56 @@ def rule_for(
     there
         Which problems some system still has.
     """
-    short = {s: np.where(there, x.absent + x.unjudged, 0) for s, x in lacks.items()}
-    total = sum(int(n.sum()) for n in short.values())
+    n_there = int(there.sum())
+    total = sum(x.total(n_there) for x in lacks.values())
     if rule in ("keep", EVERY_RUN) or not total:
         return None
     if rule == "error":
-        shown = [
-            f"{model!r}, {condition}, problem {names.problems[i]!r} lacks {n[i]} of "
-            f"{n[i] + lacks[model, condition].done[i]}"
-            for (model, condition), n in short.items() for i in np.flatnonzero(n)
-        ]  # fmt: skip
-        raise refused("missing-refused", f"{total:,} runs are missing: {some(shown, sep='; ')}.")
+        cells = sum(
+            np.count_nonzero(x.short) + (x.elsewhere > 0) * (n_there - len(x.problems))
+            for x in lacks.values()
+        )
+        shown = itertools.islice(_shown(lacks, names, there), 3)
+        shown = some(shown, sep="; ", of=cells)
+        raise refused("missing-refused", f"{total:,} runs are missing: {shown}.")
     if rule == "fail":
+        done = sum(int(x.done.sum()) for x in lacks.values())
+        if total > max(MOST_FILLED, 10 * done):
+            what = f"{total:,} runs are missing, and {done:,} were made: too many to count as"
+            raise RepevalError("missing-refused", f"{what} failed. Use --missing keep.")
         notices.append(Notice("filled-runs", f"{total:,} missing runs are counted as failed."))
-        most = max(int(x.absent[there].max()) for x in lacks.values())
+        most = max(
+            max(int(x.absent.max()), x.elsewhere * (len(x.problems) < n_there))
+            for x in lacks.values()
+        )
         filled = [f"missing-{k + 1}" for k in range(max(most, 1))]
         labels = in_order([*names.runs, *filled])
         place = {label: code for code, label in enumerate(labels)}
         old, new = (np.array([place[x] for x in some_of]) for some_of in (names.runs, filled))
         return Rule(~there, labels, old, new)
-    dropped = np.any([n > 0 for n in short.values()], axis=0)
+    # A problem stays that lacks nothing where it is, and is wherever a run of it was planned.
+    dropped, whole = np.zeros(len(there), dtype=bool), np.zeros(len(there), dtype=int)
+    for x in lacks.values():
+        dropped[x.problems[x.short > 0]] = True
+        whole[x.problems] += x.elsewhere > 0
+    dropped |= there & (whole < sum(x.elsewhere > 0 for x in lacks.values()))
     out = [names.problems[i] for i in np.flatnonzero(dropped)]
-    share = f"{len(out)} of {there.sum()} problems"
-    if there.sum() - len(out) < 2:
+    share = f"{len(out)} of {n_there} problems"
+    if n_there - len(out) < 2:
         what = f"--missing drop-problem leaves out {share}, because some system lacks runs of"
         raise refused("nothing-complete", f"{what} {some(out, 5)}.")
     text = f"Left out because a system lacks runs of them: {share} ({some(out, 5)})."
     notices.append(Notice("dropped-problems", text))
     return Rule(dropped, names.runs, np.arange(len(names.runs)), np.arange(0))
+
+
+def _shown(lacks: Mapping[System, Lacks], names: Names, there: np.ndarray) -> Iterator[str]:
+    """Yield what each problem of each system lacks."""
+    for (model, condition), x in lacks.items():
+        n, judged = (x.along(own, len(there)) for own in (x.short, x.short + x.done))
+        for i in np.flatnonzero(n * there):
+            name = names.problems[i]
+            yield f"{model!r}, {condition}, problem {name!r} lacks {n[i]} of {judged[i]}"
 
 
 def stopped(runs: Runs) -> tuple[str, np.ndarray] | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
-__all__ = ["MOST", "lacking", "lacking_by_system", "planned"]
+from repeval.io.rules.runs import Runs, dense
+
+__all__ = ["MOST", "Lacks", "lacks_of", "planned"]
 
 #: "Nearly all": designs with unequal numbers of runs leave more problems out than one in ten.
 MOST = 0.9
@@ -26,44 +27,69 @@ def planned(have: np.ndarray, n_problems: int) -> np.ndarray:
     return (have > 0) & ((have >= n_problems - 1) | (have >= MOST * n_problems))
 
 
-def lacking(
-    problem: np.ndarray, run: np.ndarray, judged: np.ndarray, n_problems: int
-) -> np.ndarray:
+class Lacks(NamedTuple):
+    """Runs that the problems of one system lack.
+
+    Attributes
+    ----------
+    problems : (n,) int array
+        Codes of those that it has a row of, rising.
+    absent, unjudged, done : (n,) int arrays
+        Of each of them, runs without a row, rows without outcome, and runs that were judged.
+    elsewhere : int
+        Runs that every other problem lacks.
+    """
+
+    problems: np.ndarray
+    absent: np.ndarray
+    unjudged: np.ndarray
+    done: np.ndarray
+    elsewhere: int = 0
+
+    @property
+    def planned(self) -> int:
+        """The most rows of any problem."""
+        return int((self.unjudged + self.done).max())
+
+    @property
+    def short(self) -> np.ndarray:
+        """What each of `problems` lacks."""
+        return self.absent + self.unjudged
+
+    def total(self, n_problems: int) -> int:
+        """Return what so many problems lack, these among them."""
+        return int(self.short.sum()) + self.elsewhere * (n_problems - len(self.problems))
+
+    def along(self, own: np.ndarray, n_problems: int) -> np.ndarray:
+        """Return what each of all problems lacks, where `own` says it of `problems`."""
+        every = np.full(n_problems, self.elsewhere)
+        every[self.problems] = own
+        return every
+
+    def moved(self, place: np.ndarray) -> Lacks:
+        """Return the same for other codes of problems, without those whose place is below 0."""
+        problems = place[self.problems]
+        order = np.argsort(problems)[(problems < 0).sum() :]
+        own = (values[order] for values in (problems, self.absent, self.unjudged, self.done))
+        return Lacks(*own, self.elsewhere)
+
+
+def lacks_of(runs: Runs) -> Lacks:
     """Count the runs that each problem of one system lacks.
 
     Where no label is planned, because problems do not share labels, the first, second, ... run of
     each problem take their place.
-
-    Parameters
-    ----------
-    problem, run : int array, shape (n_rows,)
-        Codes from 0 on; no run of a problem twice.
-    judged : bool array, shape (n_rows,)
-        Which rows have an outcome.
-    n_problems : int
-        Problems in all, also those that the system has no row of.
-
-    Returns
-    -------
-    int array, shape (2, n_problems)
-        Runs that have no row, and rows that have no outcome.
     """
-    n = np.count_nonzero(np.bincount(problem))
-    labels, have = run, np.bincount(run)
+    (problems, problem), labels = dense(runs.problem), dense(runs.run)[1]
+    sizes, have = np.bincount(problem), np.bincount(labels)
+    n = len(problems)
     wanted = planned(have, n)
     if not (have[wanted] > 1).any() and n > 1:
-        labels = pd.Series(problem).groupby(problem).cumcount().to_numpy()
+        labels = np.empty(len(problem), dtype=int)
+        labels[np.argsort(problem, kind="stable")] = np.arange(len(problem)) - np.repeat(
+            np.cumsum(sizes) - sizes, sizes
+        )
         wanted = planned(np.bincount(labels), n)
-    found = np.bincount(problem[wanted[labels]], minlength=n_problems)
-    return np.stack([wanted.sum() - found, np.bincount(problem[~judged], minlength=n_problems)])
-
-
-def lacking_by_system(
-    rows: pd.DataFrame, judged: np.ndarray, problems: pd.Index
-) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
-    """Yield each model and condition of the rows, with what `lacking` counts along `problems`."""
-    problem, run = problems.get_indexer(rows["problem"]), pd.factorize(rows["run"])[0]
-    groups = rows.groupby(["model", "condition"], sort=False).indices
-    for system, at in groups.items():
-        codes = np.unique(run[at], return_inverse=True)[1]
-        yield system, lacking(problem[at], codes, judged[at], len(problems))
+    absent = wanted.sum() - np.bincount(problem[wanted[labels]], minlength=n)
+    unjudged = np.bincount(problem[~runs.judged], minlength=n)
+    return Lacks(problems, absent, unjudged, sizes - unjudged, int(wanted.sum()))

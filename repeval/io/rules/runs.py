@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -65,6 +66,8 @@ class Runs:
 
 def dense(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the different codes, and each code's position among them."""
+    if codes.max(initial=0) > 4 * len(codes):  # a few of many
+        return np.unique(codes, return_inverse=True)
     there = np.bincount(codes) > 0
     return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
 
@@ -88,9 +91,17 @@ def runs_of(rows: pd.DataFrame) -> tuple[list[Runs], Names]:
     return systems, Names(names["problem"], names["run"])
 
 
-def frame_of(runs: Runs, names: Names) -> pd.DataFrame:
-    """Return a system's rows as a table of keys and outcome."""
-    problems, labels = (np.fromiter(texts, object, len(texts)) for texts in names)
-    keys = [*runs.system, problems[runs.problem], labels[runs.run]]
-    frame = pd.DataFrame(dict(zip(KEYS, keys, strict=True)), index=range(len(runs)), dtype=object)
-    return frame.assign(outcome=runs.y)
+def frame_of(systems: Collection[Runs], names: Names) -> pd.DataFrame:
+    """Return the rows of systems, one after the other, as a table of keys and outcome."""
+    sizes = [len(runs) for runs in systems]
+    models, conditions, problems, labels = (
+        np.fromiter(texts, object, len(texts))
+        for texts in ([r.system[0] for r in systems], [r.system[1] for r in systems], *names)
+    )
+    columns = [
+        np.repeat(models, sizes), np.repeat(conditions, sizes),
+        problems[np.concatenate([runs.problem for runs in systems])],
+        labels[np.concatenate([runs.run for runs in systems])],
+        np.concatenate([runs.y for runs in systems]),
+    ]  # fmt: skip
+    return pd.DataFrame(dict(zip([*KEYS, "outcome"], columns, strict=True)))

@@ -9,17 +9,9 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from repeval.io.keys import Policy, System
-from repeval.io.rules.missing import (
-    EVERY_RUN,
-    Errors,
-    Lacks,
-    errors_of,
-    errors_text,
-    lacks_of,
-    rule_for,
-    stopped,
-)
+from repeval.io.rules.missing import EVERY_RUN, Errors, errors_of, errors_text, rule_for, stopped
 from repeval.io.rules.nonruns import failed_throughout, replayed
+from repeval.io.rules.planned import Lacks, lacks_of
 from repeval.io.rules.runs import Names, Runs
 from repeval.messages import Notice, RepevalError, refused, some
 
@@ -31,12 +23,13 @@ T = TypeVar("T")
 class Settled(NamedTuple, Generic[T]):
     """What every system's runs came to, and what each of the problems lacks.
 
-    `problems` tells which of the problems are still there.
+    `problems` tells which of the problems are still there; `names` is what codes stand for.
     """
 
     systems: dict[System, T]
     lacks: dict[System, Lacks]
     problems: np.ndarray
+    names: Names
 
 
 def settled(
@@ -81,8 +74,8 @@ def _gathered(systems: Iterable[Runs], names: Names, use: Callable[[Runs, Names]
         if len(runs):
             there[runs.problem] = True
             kept[runs.system] = use(runs, names)
-            lacks[runs.system] = lacks_of(runs, len(there))
-    return Settled(kept, lacks, there)
+            lacks[runs.system] = lacks_of(runs)
+    return Settled(kept, lacks, there, names)
 
 
 class _Said:

@@ -17,7 +17,7 @@ from repeval.io.outcomes import Outcomes
 from repeval.io.parse import constant_labels, number, part_of
 from repeval.io.tables.names import Read
 from repeval.messages import Notice, RepevalError, refused
-from repeval.stats.sample import Sample, from_counts, from_scores
+from repeval.stats.sample import Sample, from_counts, from_values
 
 __all__ = ["counted", "counts_of"]
 
@@ -27,6 +27,9 @@ MOST_RUNS = 1_000_000_000
 RUNS = {"runs", "trials", "n", "nsamples", "numsamples", "nruns", "numruns", "ntrials", "numtrials"}
 PASSES = {"passes", "c", "ncorrect", "numcorrect", "correct", "npasses", "numpasses"}
 TOTAL, SQUARES = {"total"}, {"totalsq"}
+
+#: Runs of scores that are spread out, all together.
+MOST_SCORES = 5_000_000
 
 #: Sums of written decimals differ from those of the scores by rounding.
 ROUNDING = 1e-6
@@ -107,9 +110,12 @@ def counted(reads: Sequence[Read], notices: list[Notice], **more: Any) -> Outcom
             raise RepevalError("duplicate-counts", what)
         raise refused("duplicate-counts", what)
     tally = pd.DataFrame(np.concatenate(tallies), columns=["runs", "total", "squares"])
+    binary = bool(np.allclose(tally["total"], tally["squares"], rtol=0, atol=ROUNDING))
+    if not binary and tally["runs"].sum() > MOST_SCORES:
+        what = f"{reads[0].table.name}: there are {tally['runs'].sum():,.0f} runs of scores"
+        raise refused("bad-counts", f"{what}; {MOST_SCORES:,} are read from counts at most.")
     keys = rows[KEYS[:3]]
     sums = tally.groupby([keys[key] for key in KEYS[:3]], sort=False).sum().reset_index()
-    binary = bool(np.allclose(sums["total"], sums["squares"], rtol=0, atol=ROUNDING))
     problems = list(dict.fromkeys(sums["problem"]))
     if len(problems) < 2:
         what = f"{reads[0].table.name}: there is only one problem ({problems[0]!r})."
@@ -157,12 +163,8 @@ def _sample(group: pd.DataFrame, binary: bool) -> Sample:
     runs = group["runs"].to_numpy(np.int64)
     if binary:
         return from_counts(np.rint(group["total"]).astype(np.int64), runs)
-    scores = np.full((len(runs), runs.max()), np.nan)
-    for row, (n, total, squares) in zip(
-        scores, zip(runs, group["total"], group["squares"], strict=True), strict=True
-    ):
-        row[:n] = _spread(int(n), float(total), float(squares))
-    return from_scores(scores)
+    of_problems = zip(runs.tolist(), group["total"], group["squares"], strict=True)
+    return from_values(np.concatenate([_spread(*each) for each in of_problems]), runs)
 
 
 def _spread(n: int, total: float, squares: float) -> np.ndarray:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repeval import analyze, load
-from repeval.io.rules.planned import lacking, planned
+from repeval.io.rules.planned import lacks_of, planned
+from repeval.io.rules.runs import Runs
 from tests.io.engines.doors import everything_is_large
 
 SEED = 2606
@@ -73,8 +74,11 @@ def test_a_lost_row_an_error_and_an_absent_problem_are_missing(tmp_path):
 
 
 def test_two_problems_whose_runs_have_ids_of_their_own():
-    problem = np.array([0, 0, 1, 1])
-    assert lacking(problem, np.arange(4), np.ones(4, bool), 2).tolist() == [[0, 0], [0, 0]]
+    lacks = lacks_of(Runs(("m", "c"), np.array([0, 0, 9, 9]), np.arange(4), np.ones(4)))
+    assert lacks.problems.tolist() == [0, 9]
+    assert lacks.short.tolist() == [0, 0]
+    assert lacks.along(lacks.short, 11).tolist() == [0, *[2] * 8, 0, 2]
+    assert lacks.total(11) == 2 * 9
 
 
 @settings(max_examples=15, deadline=None)
