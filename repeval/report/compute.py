@@ -36,7 +36,7 @@ from repeval.stats.noise_share import difference_profile_limits
 from repeval.stats.pairs import power, reruns
 from repeval.stats.pairs.reruns import rerun_interval
 from repeval.stats.profile import narrowing_limits
-from repeval.stats.ranking import rank, rank_sets
+from repeval.stats.ranking import drawn_ranks, rank, rank_sets
 from repeval.stats.resampling import as_clusters, keyed_generator
 from repeval.stats.sample import ROUNDING, IntArray, Sample
 
@@ -305,11 +305,14 @@ class Answers:
         samples, problems = self.outcomes.common(condition)
         if len(samples) < 2:
             return []
-        one, two = (
-            rank([*samples.values()], name=name, **self.options(problems, "rank", name, condition))
-            for name in ("one_level", "two_level")
+        systems = [*samples.values()]
+        one = rank(systems, **self.options(problems, "rank", "one_level", condition))
+        options = self.options(problems, "rank", "two_level", condition)
+        two = drawn_ranks(
+            systems, "two_level", options["n_resamples"], options["rng"], options["clusters"]
         )
-        apart = one.apart.copy()
+        wide, first, top3 = two.limits(self.settings.level), two.share(1), two.share(3)
+        apart = one.apart
         place = {model: i for i, model in enumerate(samples)}
         for p in pairs:
             if p.condition == condition and not p.resolved:
@@ -328,7 +331,7 @@ class Answers:
                 p_first=float(one.p_first[i]),
                 p_top3=float(one.p_top3[i]),
                 two_level=TwoLevelRank(
-                    (int(two.low[i]), int(two.high[i])), float(two.p_first[i]), float(two.p_top3[i])
+                    (int(wide[0][i]), int(wide[1][i])), float(first[i]), float(top3[i])
                 ),
             )
             for i, model in enumerate(samples)

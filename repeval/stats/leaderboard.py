@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from repeval.stats.clusters import cluster_df, score_variance
 from repeval.stats.comparison import compare
-from repeval.stats.intervals import check_options
+from repeval.stats.intervals import check_options, t_quantile
+from repeval.stats.pairs.apart import degrees, largest, told_apart, unit_rates
 from repeval.stats.pairs.decision import FEWEST
-from repeval.stats.ranking import rank_sets, ranks_of, resampled_scores
+from repeval.stats.ranking import drawn_ranks, rank_sets, ranks_of
 from repeval.stats.resampling import as_clusters, as_generator
-from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
+from repeval.stats.sample import FloatArray, IntArray, as_sample
 
 __all__ = ["JointRanks", "joint_ranks"]
 
@@ -89,9 +89,10 @@ def joint_ranks(
     Notes
     -----
     All M(M-1)/2 differences are studentised, and the largest in a resample of the problems gives
-    one critical value for all (max-t). It is read off the bootstrap, whose variance is (N-1)/N of
-    s² and whose tails are a normal's, and brought to Student's t with N-1 degrees of freedom, or
-    those of the clusters. With fewer than eight problems nothing is ruled out.
+    one critical value for all (max-t; of more than 1,000 systems Bonferroni's t). It is read off
+    the bootstrap, whose variance is (N-1)/N of s² and whose tails are a normal's, and brought to
+    Student's t with N-1 degrees of freedom, or those of the clusters. With fewer than eight
+    problems nothing is ruled out.
 
     `fall` is the mean over resamples of what the score of their first is above that system's own.
     It is held to S₁ - mean(S): were the M systems drawn alike, with true scores θ, the expected θ
@@ -111,50 +112,19 @@ def joint_ranks(
     rates = np.stack([s.rate for s in samples])
     scores = rates.mean(axis=1)
     n, groups = rates.shape[1], as_clusters(clusters, rates.shape[1])
-    draws = resampled_scores(samples, "one_level", n_resamples, as_generator(rng), groups)
-    errors = _standard_errors(rates, groups)
-    known = errors > ROUNDING
-    df = n - 1 if groups is None else cluster_df(np.bincount(groups))
-    critical = math.inf
-    if n >= FEWEST and known.any():
-        largest = np.zeros(n_resamples)
-        for j in range(len(samples)):
-            off = np.abs(draws - draws[:, [j]] - (scores - scores[j]))[:, known[j]]
-            if off.size:
-                np.maximum(largest, (off / errors[j, known[j]]).max(axis=1), out=largest)
-        z = float(np.quantile(largest, level)) * math.sqrt(n / (n - 1))
+    drawn = drawn_ranks(samples, "one_level", n_resamples, as_generator(rng), groups)
+    units, df, critical = unit_rates(rates, groups), degrees(n, groups), math.inf
+    if n >= FEWEST and drawn.scores is None:
+        critical = t_quantile(1 - (1 - level) / math.comb(len(samples), 2), df)
+    elif n >= FEWEST and (most := largest(drawn.scores, scores, units).max(axis=0)).any():
+        z = float(np.quantile(most, level)) * math.sqrt(n / (n - 1))
         critical = float(special.stdtrit(df, special.ndtr(z)))
-    apart = _apart(samples, scores, errors, critical, level)
+    apart = told_apart(
+        samples, scores, units, critical, lambda a, b: compare(a, b, level=level).resolved
+    )
     low, high = rank_sets(apart)
-    ranks = ranks_of(draws)
-    first = draws.argmax(axis=1)
-    lucky = draws[np.arange(n_resamples), first] - scores[first]
+    lucky = drawn.best - scores[drawn.first]
     return JointRanks(
-        scores, ranks_of(scores[None])[0], low, high, low == 1, (ranks == 1).mean(axis=0),
+        scores, ranks_of(scores[None])[0], low, high, low == 1, drawn.share(1),
         min(max(0.0, float(lucky.mean())), float(scores.max() - scores.mean())), level, critical,
     )  # fmt: skip
-
-
-def _standard_errors(rates: FloatArray, groups: IntArray | None) -> FloatArray:
-    """Return the (M, M) standard errors of differences of scores."""
-    if groups is None:
-        n = rates.shape[1]
-        covariance = np.cov(rates).reshape(len(rates), len(rates))
-        variances = np.diag(covariance)
-        squared = variances[:, None] + variances - 2 * covariance
-        return np.sqrt(np.maximum(squared, 0) / n)
-    return np.sqrt([[score_variance(a - b, groups)[0] for b in rates] for a in rates])
-
-
-def _apart(
-    samples: Sequence[Sample], scores: FloatArray, errors: FloatArray, critical: float, level: float
-) -> IntArray:
-    """Return, in column j, 1 for every system that is surely above j, -1 for those below."""
-    gaps = scores[:, None] - scores
-    beyond = np.abs(gaps) > critical * np.maximum(errors, ROUNDING)
-    apart = (np.sign(gaps) * beyond * (errors > ROUNDING)).astype(int)
-    # The same difference on every problem has no error; there the procedure for a pair decides.
-    for i, j in zip(*np.nonzero((errors <= ROUNDING) & (np.abs(gaps) > ROUNDING)), strict=True):
-        decided = compare(samples[i], samples[j], level=level).resolved
-        apart[i, j] = int(np.sign(gaps[i, j])) if decided else 0
-    return apart

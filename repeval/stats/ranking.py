@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from repeval.stats.clusters import cluster_df, score_variance
 from repeval.stats.comparison import compare
 from repeval.stats.intervals import check_options, t_quantile
+from repeval.stats.pairs.apart import MOST_DRAWN, degrees, largest, told_apart, unit_rates
 from repeval.stats.resampling import (
     as_clusters,
     as_generator,
     parts_of,
     rerun_means,
-    weighted_means,
     weights,
 )
-from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
+from repeval.stats.sample import FloatArray, IntArray, Sample, as_sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,8 @@ class Ranking:
         Percentile rank interval under resampling; no confidence set.
     set_low, set_high : (M,) int array
         Ranks the data cannot rule out, for one system at a time (max-t over its M-1
-        differences; Mogstad, Romano, Shaikh and Wilhelm 2024).
+        differences; Mogstad, Romano, Shaikh and Wilhelm 2024. Of more than 1,000 systems
+        Bonferroni's t, which is never smaller, stands for it).
     apart : (M, M) int array
         In column j 1 for every system that is surely above j, -1 for those below, else 0.
     p_first, p_top3 : (M,) float array
@@ -103,25 +102,82 @@ def rank(
     samples = [as_sample(s) for s in systems]
     if len({len(s) for s in samples}) != 1:
         raise ValueError("at least one system is needed, and all on the same problems")
-    rates = np.stack([s.rate for s in samples])
     groups = as_clusters(clusters, len(samples[0]))
-    draws = resampled_scores(samples, name, n_resamples, as_generator(rng), groups)
-    ranks = ranks_of(draws)
-    tail = (1 - level) / 2
-    low, high = np.quantile(ranks, [tail, 1 - tail], axis=0, method="inverted_cdf").astype(int)
-    apart = _apart(samples, draws, level, groups)
+    drawn = drawn_ranks(samples, name, n_resamples, as_generator(rng), groups)
+    rates = np.stack([s.rate for s in samples])
+    scores, units = rates.mean(axis=1), unit_rates(rates, groups)
+    bound = t_quantile(1 - (1 - level) / max(len(samples) - 1, 1), degrees(rates.shape[1], groups))
+    critical = np.full(len(samples), bound)
+    if drawn.scores is not None:
+        critical = np.quantile(largest(drawn.scores, scores, units), level, axis=1)
+        # Few or unequal clusters say less than they do resampled.
+        critical = critical if groups is None else np.maximum(critical, bound)
+    apart = told_apart(
+        samples, scores, units, critical,
+        lambda a, b: compare(a, b, name="one_level", level=level).resolved,
+    )  # fmt: skip
+    low, high = drawn.limits(level)
     set_low, set_high = rank_sets(apart)
     return Ranking(
-        rank=ranks_of(rates.mean(axis=1)[None])[0],
+        rank=ranks_of(scores[None])[0],
         low=low,
         high=high,
         set_low=set_low,
         set_high=set_high,
         apart=apart,
-        p_first=(ranks == 1).mean(axis=0),
-        p_top3=(ranks <= 3).mean(axis=0),
+        p_first=drawn.share(1),
+        p_top3=drawn.share(3),
         name=name,
     )
+
+
+class Drawn(NamedTuple):
+    """What came of systems in resamples of the problems.
+
+    Attributes
+    ----------
+    ranks : (B, M) int array
+    first : (B,) int array
+        The first system in each resample.
+    best : (B,) float array
+        Its score there.
+    scores : (B, M) float array or None
+        From `resampled_scores`; not kept of more than `MOST_DRAWN` systems.
+    """
+
+    ranks: IntArray
+    first: IntArray
+    best: FloatArray
+    scores: FloatArray | None
+
+    def share(self, most: int) -> FloatArray:
+        """Return the share of resamples in which each system ranks no lower."""
+        return (self.ranks <= most).mean(axis=0)
+
+    def limits(self, level: float) -> tuple[IntArray, IntArray]:
+        """Return the percentile limits of each system's rank."""
+        tail = (1 - level) / 2
+        low, high = np.concatenate([
+            np.quantile(part, [tail, 1 - tail], axis=1, method="inverted_cdf").astype(int)
+            for part in parts_of(self.ranks.T)
+        ], axis=1)  # fmt: skip
+        return low, high
+
+
+def drawn_ranks(
+    samples: Sequence[Sample],
+    name: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+    groups: IntArray | None = None,
+) -> Drawn:
+    """Rank systems on resampled problems, some resamples at a time."""
+    kept: list[tuple[Any, ...]] = []
+    for scores in _blocks(samples, name, n_resamples, rng, groups):
+        one = ranks_of(scores), scores.argmax(axis=1), scores.max(axis=1)
+        kept.append((*one, scores) if len(samples) <= MOST_DRAWN else one)
+    ranks, first, best, *scores = map(np.concatenate, zip(*kept, strict=True))
+    return Drawn(ranks, first, best, scores[0] if scores else None)
 
 
 def resampled_scores(
@@ -132,29 +188,42 @@ def resampled_scores(
     groups: IntArray | None = None,
 ) -> FloatArray:
     """Return the (n_resamples, M) scores of all systems on the same resampled problems."""
+    return np.concatenate([*_blocks(samples, name, n_resamples, rng, groups)])
+
+
+def _blocks(
+    samples: Sequence[Sample],
+    name: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+    groups: IntArray | None,
+) -> Iterator[FloatArray]:
+    n = len(samples[0])
     if name == "one_level":
         rates = np.stack([s.rate for s in samples], axis=1)
-        return weighted_means(rates, rng, n_resamples, groups)
+        for w in weights(rng, n, n_resamples, groups):
+            for part in parts_of(w, max(rates.shape)):
+                yield (part @ rates) / part.sum(axis=1, keepdims=True)
+        return
     if not all(s.binary for s in samples):
-        return rerun_means(samples, rng, n_resamples, groups)
+        yield from parts_of(rerun_means(samples, rng, n_resamples, groups))
+        return
     # Many systems have few problems with equal (k, R) in all: here kinds are those of each system.
     indicators, k, r, owner = _kinds(samples)
-    scores = []
     first = np.flatnonzero(np.diff(owner, prepend=-1))
-    for w in weights(rng, len(samples[0]), n_resamples, groups):
+    for w in weights(rng, n, n_resamples, groups):
         for part in parts_of(w, max(len(k), w.shape[1])):
             # Problems of one kind share a binomial draw; counts below 2^24 are exact in float32.
             counts = (part.astype(np.float32) @ indicators).astype(np.int64)
             totals = np.add.reduceat(rng.binomial(counts * r, k / r) / r, first, axis=1)
-            scores.append(totals / part.sum(axis=1, keepdims=True))
-    return np.concatenate(scores)
+            yield totals / part.sum(axis=1, keepdims=True)
 
 
 def ranks_of(scores: FloatArray) -> IntArray:
     """Return ranks along the last axis, 1 for the highest; ties share the better rank."""
     # Scores within rounding of each other are equal: sums of the same fractions.
     above = [len(row) - np.searchsorted(np.sort(row), row + 1e-9, side="right") for row in scores]
-    return 1 + np.stack(above)
+    return 1 + np.array(above, dtype=np.int32)
 
 
 def _kinds(samples: Sequence[Sample]) -> tuple[NDArray[np.float32], IntArray, IntArray, IntArray]:
@@ -173,32 +242,3 @@ def _kinds(samples: Sequence[Sample]) -> tuple[NDArray[np.float32], IntArray, In
 def rank_sets(apart: IntArray) -> tuple[IntArray, IntArray]:
     """Return the best and the worst rank that `apart` leaves to each system."""
     return 1 + (apart > 0).sum(axis=0), len(apart) - (apart < 0).sum(axis=0)
-
-
-def _apart(
-    samples: Sequence[Sample], draws: FloatArray, level: float, groups: IntArray | None
-) -> IntArray:
-    m = len(samples)
-    rates = np.stack([s.rate for s in samples])
-    apart = np.zeros((m, m), dtype=int)
-    for j in range(m):
-        observed = rates.mean(axis=1) - rates[j].mean()
-        if groups is None:
-            spread = (rates - rates[j]).std(axis=1, ddof=1) / math.sqrt(rates.shape[1])
-        else:
-            spread = np.sqrt([score_variance(d, groups)[0] for d in rates - rates[j]])
-        known = spread > ROUNDING
-        if known.any():
-            centred = draws[:, known] - draws[:, [j]] - observed[known]
-            critical = np.quantile((np.abs(centred) / spread[known]).max(axis=1), level)
-            # Few or unequal clusters say less than they do resampled.
-            if groups is not None:
-                df = cluster_df(np.bincount(groups))
-                critical = max(critical, t_quantile(1 - (1 - level) / (m - 1), df))
-            t = observed[known] / spread[known]
-            apart[known, j] = np.sign(t) * (np.abs(t) > critical)
-        # The same difference on every problem has no spread: there Newcombe's interval decides.
-        for i in np.flatnonzero(~known & (np.abs(observed) > ROUNDING)):
-            if compare(samples[i], samples[j], name="one_level", level=level).resolved:
-                apart[i, j] = np.sign(observed[i])
-    return apart
