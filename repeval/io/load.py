@@ -29,7 +29,7 @@ from repeval.io.readers import Found, find, merge
 from repeval.io.rules.missing import EVERY_RUN
 from repeval.io.rules.nonruns import cache_flags, drop_cached, one_attempt
 from repeval.io.rules.runs import frame_of, runs_of
-from repeval.io.rules.settle import check_enough, settled, several_tasks
+from repeval.io.rules.settle import check_enough, refuse_many_systems, settled, several_tasks
 from repeval.io.tables.advice import (
     in_common,
     judges_as_runs,
@@ -322,6 +322,7 @@ def _held(
     fixed = [{r: c for r, c in read.mapping.items() if mapping.get(r) != c} for read in reads]
     parts = parts_of(tables, mapping, notices, scale, fixed)
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
+    refuse_many_systems(tables[0].name, zip(rows["model"], rows["condition"], strict=True))
     texts = pd.concat([part.labels for part in parts], ignore_index=True)
     labels = constant_labels(texts.drop(columns=cache_flags(texts)), rows["problem"])
     between = [

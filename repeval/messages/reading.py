@@ -182,6 +182,8 @@ TABLE: dict[str, tuple[tuple[str, str, str, str], ...]] = {"Files": (
      "best or first keeps one."),
     ("bad-counts", "refused", "Counts of runs, passes or sums cannot be right.",
      "Runs are whole and at least 1, passes whole and at most as many."),
+    ("too-many-systems", "refused", "Nearly every row is of a model, or condition, of its own.",
+     "Name the column of models, or say that there is none: --columns model=COLUMN, or model= ."),
     ("duplicate-counts", "refused", "Two rows count the same model, condition and problem.",
      "Keep one, or add them up, or say which column tells them apart (--columns)."),
     ("one-problem", "refused", "There is only one problem.",

@@ -17,8 +17,6 @@ from repeval.report.rows import (
     ConditionPair,
     Difference,
     Fixed,
-    Flips,
-    Law,
     Limits,
     Pair,
     Pooled,
@@ -26,25 +24,35 @@ from repeval.report.rows import (
     Settings,
     System,
     TwoLevelRank,
+    constant_share,
+    ends_of,
+    figures,
+    flips_of,
+    known_or_none,
+    law_of,
+    limits_of,
+    narrowing_left,
+    resolved,
 )
 from repeval.stats import ceiling, comparison, exact
 from repeval.stats.betabinomial import fit_beta_binomial, pass_hat_k
-from repeval.stats.components import Components, components, difference_components
+from repeval.stats.components import components, difference_components
 from repeval.stats.design import allocation
-from repeval.stats.intervals import ESTIMANDS, Interval, interval, normal_quantile
+from repeval.stats.intervals import ESTIMANDS, interval, normal_quantile
 from repeval.stats.noise_share import difference_profile_limits
-from repeval.stats.pairs import power, reruns
+from repeval.stats.pairs import power
 from repeval.stats.pairs.reruns import rerun_interval
 from repeval.stats.profile import narrowing_limits
 from repeval.stats.ranking import drawn_ranks, rank, rank_sets
 from repeval.stats.resampling import as_clusters, keyed_generator
-from repeval.stats.sample import ROUNDING, IntArray, Sample
+from repeval.stats.sample import IntArray, Sample
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
 
 # All pairs up to this many systems in a condition, adjacent ones beyond.
 ALL_PAIRS = 200
+MOST_PAIRS = math.comb(ALL_PAIRS, 2)
 # Figures of `Components` that scores and differences both show.
 SHARED = (
     "within", "between", "icc", "ceiling", "remaining_narrowing", "aleatoric_share",
@@ -69,7 +77,19 @@ class Answers:
 
     def models(self, condition: str) -> list[str]:
         """Return the models that were run under a condition."""
-        return [m for m in self.outcomes.models if self.outcomes.has(m, condition)]
+        return self._models[condition]
+
+    @functools.cached_property
+    def _models(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {c: [] for c in self.outcomes.conditions}
+        for model, condition in self.outcomes.systems:
+            found[condition].append(model)
+        return found
+
+    @functools.cached_property
+    def _known(self) -> dict[Any, Any]:
+        """What was computed: the clusters of problems, and the rows of systems."""
+        return {}
 
     @functools.cached_property
     def fewest_runs(self) -> dict[str, int]:
@@ -81,9 +101,14 @@ class Answers:
 
     def clusters(self, problems: Sequence[str]) -> IntArray | None:
         """Return the cluster codes of problems, None where nothing is clustered."""
-        column = self.settings.cluster
-        if column is None:
+        if self.settings.cluster is None:
             return None
+        if self._known.get("problems") != problems:
+            self._known.update(problems=problems, clusters=self._clusters(problems))
+        return self._known["clusters"]
+
+    def _clusters(self, problems: Sequence[str]) -> IntArray | None:
+        column = self.settings.cluster
         labels = self.outcomes.labels
         if column not in labels.columns:
             raise unknown_label(column, labels)
@@ -105,8 +130,19 @@ class Answers:
         }  # fmt: skip
 
     def system(self, model: str, condition: str) -> System:
-        """Answer for one system."""
+        """Answer for one system; those with equally many problems of each kind have one answer."""
         sample = self.outcomes.system(model, condition)
+        groups = self.settings.cluster or not sample.binary
+        kinds = None if groups else np.unique(sample.kinds, return_counts=True)
+        key = kinds and (sample.runs.max(), self.fewest_runs[condition], *map(bytes, kinds))
+        row = self._known.get(key) or self._system(sample, model, condition)
+        # What was drawn has a stream of its own.
+        if key and not any("Monte Carlo" in how for how in row.methods.values()):
+            self._known[key] = row
+        bounds = self.outcomes.missing_bounds(model, condition)
+        return replace(row, model=model, condition=condition, missing_bounds=bounds)
+
+    def _system(self, sample: Sample, model: str, condition: str) -> System:
         problems = self.outcomes.system_problems(model, condition)
         groups = self.clusters(problems)
         c = components(sample, clusters=groups)
@@ -129,24 +165,24 @@ class Answers:
             runs_harmonic=c.runs_harmonic,
             n_clusters=None if groups is None else int(groups.max()) + 1,
             mean=c.mean,
-            missing_bounds=self.outcomes.missing_bounds(model, condition),
-            **_figures(c, *SHARED, "max_narrowing", "design_effect"),
-            max_narrowing_interval=_limits(*narrowing_limits(profile.icc_low, profile.icc_high)),
-            remaining_narrowing_interval=_remaining(c, profile.icc_low, profile.icc_high),
-            icc_interval=_limits(profile.icc_low, profile.icc_high),
-            ceiling_interval=_limits(profile.low, profile.high),
+            missing_bounds=None,
+            **figures(c, *SHARED, "max_narrowing", "design_effect"),
+            max_narrowing_interval=limits_of(*narrowing_limits(profile.icc_low, profile.icc_high)),
+            remaining_narrowing_interval=narrowing_left(c, profile.icc_low, profile.icc_high),
+            icc_interval=limits_of(profile.icc_low, profile.icc_high),
+            ceiling_interval=limits_of(profile.low, profile.high),
             # Resampled clusters would be those of the ratio without clusters.
             ceiling_interval_percentile=(
-                _limits(percentile.low, percentile.high) if groups is None else None
+                limits_of(percentile.low, percentile.high) if groups is None else None
             ),
             ceiling_undefined=known_or_none(percentile.undefined) if groups is None else None,
             retry_free=float((sample.passes == sample.runs).mean()) if fit else None,
             all_right=pass_hat_k(sample, k=self.fewest_runs[condition]) if fit else None,
-            constant_share=_constant_share(sample) if fit else None,
+            constant_share=constant_share(sample) if fit else None,
             alpha=known_or_none(fit.alpha) if fit else None,
             beta=known_or_none(fit.beta) if fit else None,
-            rerun_interval=_of(rerun_interval(sample, level=self.settings.level)),
-            intervals={name: _of(i) for name, i in intervals.items()},
+            rerun_interval=ends_of(rerun_interval(sample, level=self.settings.level)),
+            intervals={name: ends_of(i) for name, i in intervals.items()},
             methods={
                 **{name: i.method for name, i in intervals.items()},
                 "ceiling_interval": profile.method,
@@ -164,9 +200,10 @@ class Answers:
             (i, j) for i in range(len(ranked)) for j in range(i + 1, min(i + reach, len(ranked)))
         ]
         named = [self.ordered((ranked[i], condition), (ranked[j], condition)) for i, j in couples]
+        place = {model: i for i, model in enumerate(ranked)}
         rows = [
             Pair(condition=condition, model_a=a[0], model_b=b[0],
-                 adjacent=abs(ranked.index(b[0]) - ranked.index(a[0])) == 1, **vars(row))
+                 adjacent=abs(place[b[0]] - place[a[0]]) == 1, **vars(row))
             for a, b, row in self.differences(named)
         ]  # fmt: skip
         return _adjusted(rows, lambda row: row.adjacent)
@@ -180,11 +217,10 @@ class Answers:
         return (a, b) if x.rate.mean() >= y.rate.mean() else (b, a)
 
     def condition_pairs(self) -> list[ConditionPair]:
-        """Compare the conditions of each model."""
+        """Compare the conditions of each model, or many with the main one (see `couples`)."""
         rows: list[ConditionPair] = []
-        for first, second in itertools.combinations(self.outcomes.conditions, 2):
-            both = [m for m in self.models(first) if self.outcomes.has(m, second)]
-            named = [((m, first), (m, second)) for m in both]
+        for (first, second), models in couples(self.outcomes)[0].items():
+            named = [((m, first), (m, second)) for m in models]
             family = [
                 ConditionPair(model=a[0], condition_a=first, condition_b=second, **vars(row))
                 for a, _, row in self.differences(named)
@@ -227,7 +263,7 @@ class Answers:
         remaining = None
         if ceiling_interval:
             low, high = ceiling_interval
-            remaining = _remaining(c, 0.0 if high is None else 1 / high, 1 / low)
+            remaining = narrowing_left(c, 0.0 if high is None else 1 / high, 1 / low)
         new = power.detectable_change(x, y, groups, level=level)
         same = power.detectable_fixed(x, y, level=level)
         z = comparison.pooled_z(x, y)
@@ -239,13 +275,13 @@ class Answers:
             mean_a=float(x.rate.mean()),
             mean_b=float(y.rate.mean()),
             difference=shown.difference,
-            flips=_flips(x, y, problems, level),
-            interval=_of(shown.interval),
+            flips=flips_of(x, y, problems, level),
+            interval=ends_of(shown.interval),
             p_greater=answers["one_level"].p_greater,
             p_tie=answers["one_level"].p_tie,
             p_value=shown.p_value,
-            resolved=_resolved(shown),
-            **_figures(c, *SHARED),
+            resolved=resolved(shown),
+            **figures(c, *SHARED),
             ceiling_interval=ceiling_interval,
             remaining_narrowing_interval=remaining,
             mdd=known_or_none(new.value),
@@ -253,11 +289,11 @@ class Answers:
             half_widths=comparison.half_widths(half, c.aleatoric_share) if growing else None,
             problems_factor=known_or_none(factor),
             fixed=Fixed(
-                _of(fixed.interval), _resolved(fixed), fixed.interval.method,
+                ends_of(fixed.interval), resolved(fixed), fixed.interval.method,
                 known_or_none(same.value), same.assumes,
             ),
-            one_level=_law(answers["one_level"]),
-            two_level=_law(answers["two_level"]),
+            one_level=law_of(answers["one_level"]),
+            two_level=law_of(answers["two_level"]),
             pooled=Pooled(
                 known_or_none(z), None if math.isnan(z) else abs(z) > normal_quantile(level)
             ),
@@ -287,35 +323,32 @@ class Answers:
         batches: dict[tuple[str, ...], list[int]] = {}
         for i, (*_, problems) in enumerate(found):
             batches.setdefault(problems, []).append(i)
-        limits: dict[int, Limits] = {}
+        known: dict[int, Limits] = {}
         for problems, members in batches.items():
             batch = difference_profile_limits(
                 [found[i][:2] for i in members],
                 level=self.settings.level,
                 clusters=self.clusters(problems),
             )
-            limits.update(zip(members, itertools.starmap(_limits, batch), strict=True))
-        return [limits[i] for i in range(len(found))]
+            known.update(zip(members, itertools.starmap(limits_of, batch), strict=True))
+        return [known[i] for i in range(len(found))]
 
     def ranks(self, condition: str, pairs: Sequence[Pair]) -> list[Rank]:
-        """Rank the models of a condition on their common problems.
+        """Rank the models of a condition, which has these pairs, on their common problems.
 
         A rank is ruled out only where the pair is told apart as well: no table says both.
         """
         samples, problems = self.outcomes.common(condition)
         if len(samples) < 2:
             return []
-        systems = [*samples.values()]
+        systems, keys = [*samples.values()], ("n_resamples", "rng", "clusters")
         one = rank(systems, **self.options(problems, "rank", "one_level", condition))
         options = self.options(problems, "rank", "two_level", condition)
-        two = drawn_ranks(
-            systems, "two_level", options["n_resamples"], options["rng"], options["clusters"]
-        )
+        two = drawn_ranks(systems, "two_level", *(options[key] for key in keys))
         wide, first, top3 = two.limits(self.settings.level), two.share(1), two.share(3)
-        apart = one.apart
-        place = {model: i for i, model in enumerate(samples)}
+        apart, place = one.apart, {model: i for i, model in enumerate(samples)}
         for p in pairs:
-            if p.condition == condition and not p.resolved:
+            if not p.resolved:
                 i, j = place[p.model_a], place[p.model_b]
                 apart[i, j] = apart[j, i] = 0
         low, high = rank_sets(apart)
@@ -339,64 +372,29 @@ class Answers:
         return sorted(rows, key=lambda row: (row.rank, row.model))
 
 
+def couples(outcomes: Outcomes) -> tuple[dict[tuple[str, str], list[str]], int]:
+    """Return which models two conditions are compared for, and how many comparisons are left out.
+
+    All pairs of conditions up to `MOST_PAIRS` in all, beyond only those with the main condition.
+    """
+    place = {condition: i for i, condition in enumerate(outcomes.conditions)}
+    of_model: dict[str, list[str]] = {}
+    for model, condition in outcomes.systems:
+        of_model.setdefault(model, []).append(condition)
+    total = sum(math.comb(len(conditions), 2) for conditions in of_model.values())
+    main = outcomes.main_condition if total > MOST_PAIRS else None
+    found: dict[tuple[str, str], list[str]] = {}
+    for model, conditions in of_model.items():
+        for pair in itertools.combinations(conditions, 2):
+            if main is None or main in pair:
+                found.setdefault(pair, []).append(model)
+    ordered = sorted(found, key=lambda pair: (place[pair[0]], place[pair[1]]))
+    return {pair: found[pair] for pair in ordered}, total - sum(map(len, found.values()))
+
+
 def _adjusted(rows: list[Any], member: Callable[[Any], bool]) -> list[Any]:
     """Fill `p_adjusted` by Holm over the rows that are members of the family."""
     family = [i for i, row in enumerate(rows) if member(row)]
     for i, p in zip(family, comparison.holm([rows[i].p_value for i in family]), strict=True):
         rows[i] = replace(rows[i], p_adjusted=float(p))
     return rows
-
-
-def _flips(x: Sample, y: Sample, problems: Sequence[str], level: float) -> Flips:
-    d = x.rate - y.rate
-    better, worse = int((d > ROUNDING).sum()), int((d < -ROUNDING).sum())
-    counts = better, worse, len(d) - better - worse
-    if not (x.binary and y.binary):
-        return Flips(*counts, None, (), (), None)
-    apart = reruns.separated(x, y, level=level)
-    chance = None
-    # With one run each, half of what differs is by definition what two equal systems would give.
-    if min(x.runs.min(), y.runs.min()) > 1:
-        chance = known_or_none(reruns.chance_flips(x, y).higher)
-    named = (apart.a_better, apart.b_better)
-    a, b = (tuple(problems[i] for i in np.flatnonzero(mask)) for mask in named)
-    return Flips(*counts, chance, a, b, apart.by_chance)
-
-
-def _constant_share(sample: Sample) -> float | None:
-    if sample.runs.max() == 1:
-        return None
-    return float(((sample.passes == 0) | (sample.passes == sample.runs)).mean())
-
-
-def _law(result: comparison.Comparison) -> Law:
-    return Law(_of(result.interval), result.p_greater, result.p_tie, _resolved(result))
-
-
-def _resolved(result: comparison.Comparison) -> bool | None:
-    verdict = result.resolved if result.interval.exists else None
-    return None if verdict is None else bool(verdict)
-
-
-def known_or_none(value: float) -> float | None:
-    """Return the figure, None where it is undefined or infinite."""
-    return float(value) if math.isfinite(value) else None
-
-
-def _remaining(c: Components, icc_low: float, icc_high: float) -> Limits:
-    """Return the limits of `remaining_narrowing` that follow from those of the ICC."""
-    # Where no noise was seen, its limit is not zero for that.
-    runs = c.within / c.run_noise if c.run_noise > 0 else c.runs_harmonic
-    return _limits(*narrowing_limits(icc_low, icc_high, runs))
-
-
-def _figures(c: Components, *names: str) -> dict[str, float | None]:
-    return {name: known_or_none(getattr(c, name)) for name in names}
-
-
-def _limits(low: float, high: float) -> Limits:
-    return None if math.isnan(low) else (known_or_none(low), known_or_none(high))
-
-
-def _of(limits: Interval) -> Limits:
-    return _limits(limits.low, limits.high)

@@ -11,8 +11,8 @@ import pandas as pd
 
 from repeval._version import __version__
 from repeval.messages import some
-from repeval.report.compute import known_or_none
 from repeval.report.format import NO_LIMIT, count, percent, points
+from repeval.report.rows import known_or_none
 from repeval.report.screen import Section, head_of, noted, rendered
 from repeval.report.sentences import price
 from repeval.stats.design.plan import Plan, best_runs, from_here

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from repeval.report.compute import Answers, known_or_none
-from repeval.report.rows import Macro, Settings
+from repeval.report.compute import Answers
+from repeval.report.rows import Macro, Settings, known_or_none
 from repeval.stats.clusters import effective_number
 from repeval.stats.components import components
 from repeval.stats.macro import macro

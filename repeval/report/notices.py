@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from repeval.messages import Notice, some
-from repeval.report.compute import ALL_PAIRS
+from repeval.report.compute import ALL_PAIRS, couples
 from repeval.report.format import count
 from repeval.stats.clusters import clustering
 from repeval.stats.components import noise_bound
@@ -90,18 +91,21 @@ def _systems(
 
 
 def _pairs(outcomes: Outcomes, pairs: Sequence[Pair]) -> Iterator[Notice]:
-    for condition in outcomes.conditions:
-        models = [m for m in outcomes.models if outcomes.has(m, condition)]
-        here = [p for p in pairs if p.condition == condition]
+    if left := couples(outcomes)[1]:
+        text = f"Conditions are compared with {outcomes.main_condition} only: {left:,} pairs less."
+        yield Notice("conditions-with-first", text)
+    models_of: dict[str, list[str]] = {c: [] for c in outcomes.conditions}
+    for model, condition in outcomes.systems:
+        models_of[condition].append(model)
+    found = Counter(p.condition for p in pairs)
+    for condition, models in models_of.items():
         where = "" if len(outcomes.conditions) == 1 else f" under {condition}"
         total = math.comb(len(models), 2)
         if len(models) > ALL_PAIRS:
             text = f"{len(models)} models{where}: only neighbours are compared."
             yield Notice("adjacent-only", text)
-        elif len(here) < total:
-            text = (
-                f"Pairs{where} with fewer than 2 common problems: {total - len(here)} of {total}."
-            )
+        elif (here := found[condition]) < total:
+            text = f"Pairs{where} with fewer than 2 common problems: {total - here} of {total}."
             yield Notice("pairs-left-out", text)
         if len(models) < 2:
             continue

@@ -5,13 +5,32 @@ None stands for a figure the data do not give; a notice then says why.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from repeval.stats.comparison import HalfWidths
+import numpy as np
+
+from repeval.stats.comparison import Comparison, HalfWidths
+from repeval.stats.components import Components
+from repeval.stats.intervals import Interval
+from repeval.stats.pairs import reruns
+from repeval.stats.profile import narrowing_limits
+from repeval.stats.sample import ROUNDING, Sample
 
 Limits = tuple[float | None, float | None] | None
 Spread = tuple[float | None, float | None, float | None]
+
+
+def known_or_none(value: float) -> float | None:
+    """Return the figure, None where it is undefined or infinite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def limits_of(low: float, high: float) -> Limits:
+    """Return two limits, None where there are none."""
+    return None if math.isnan(low) else (known_or_none(low), known_or_none(high))
 
 
 @dataclass(frozen=True)
@@ -257,3 +276,55 @@ class Summary:
     break_even: BreakEven
     best_between: tuple[float, float] | None
     over_pooled: tuple[float | None, float | None]
+
+
+def flips_of(x: Sample, y: Sample, problems: Sequence[str], level: float) -> Flips:
+    """Return the problems on which one of two systems scores higher."""
+    d = x.rate - y.rate
+    better, worse = int((d > ROUNDING).sum()), int((d < -ROUNDING).sum())
+    counts = better, worse, len(d) - better - worse
+    if not (x.binary and y.binary):
+        return Flips(*counts, None, (), (), None)
+    apart = reruns.separated(x, y, level=level)
+    chance = None
+    # With one run each, half of what differs is by definition what two equal systems would give.
+    if min(x.runs.min(), y.runs.min()) > 1:
+        chance = known_or_none(reruns.chance_flips(x, y).higher)
+    named = (apart.a_better, apart.b_better)
+    a, b = (tuple(problems[i] for i in np.flatnonzero(mask)) for mask in named)
+    return Flips(*counts, chance, a, b, apart.by_chance)
+
+
+def constant_share(sample: Sample) -> float | None:
+    """Return the share of problems whose runs all agree, None where none was repeated."""
+    if sample.runs.max() == 1:
+        return None
+    return float(((sample.passes == 0) | (sample.passes == sample.runs)).mean())
+
+
+def law_of(result: Comparison) -> Law:
+    """Return what a bootstrap law says of a difference."""
+    return Law(ends_of(result.interval), result.p_greater, result.p_tie, resolved(result))
+
+
+def resolved(result: Comparison) -> bool | None:
+    """Return whether two systems are told apart, None where there is no verdict."""
+    verdict = result.resolved if result.interval.exists else None
+    return None if verdict is None else bool(verdict)
+
+
+def narrowing_left(c: Components, icc_low: float, icc_high: float) -> Limits:
+    """Return the limits of `remaining_narrowing` that follow from those of the ICC."""
+    # Where no noise was seen, its limit is not zero for that.
+    runs = c.within / c.run_noise if c.run_noise > 0 else c.runs_harmonic
+    return limits_of(*narrowing_limits(icc_low, icc_high, runs))
+
+
+def figures(c: Components, *names: str) -> dict[str, float | None]:
+    """Return figures of these names, None where they are undefined or infinite."""
+    return {name: known_or_none(getattr(c, name)) for name in names}
+
+
+def ends_of(limits: Interval) -> Limits:
+    """Return the limits of an interval, None where it has none."""
+    return limits_of(limits.low, limits.high)

@@ -112,11 +112,13 @@ def rank(
         critical = np.quantile(largest(drawn.scores, scores, units), level, axis=1)
         # Few or unequal clusters say less than they do resampled.
         critical = critical if groups is None else np.maximum(critical, bound)
+    low, high = drawn.limits(level)
+    p_first, p_top3 = drawn.share(1), drawn.share(3)
+    del drawn
     apart = told_apart(
         samples, scores, units, critical,
         lambda a, b: compare(a, b, name="one_level", level=level).resolved,
     )  # fmt: skip
-    low, high = drawn.limits(level)
     set_low, set_high = rank_sets(apart)
     return Ranking(
         rank=ranks_of(scores[None])[0],
@@ -125,8 +127,8 @@ def rank(
         set_low=set_low,
         set_high=set_high,
         apart=apart,
-        p_first=drawn.share(1),
-        p_top3=drawn.share(3),
+        p_first=p_first,
+        p_top3=p_top3,
         name=name,
     )
 
@@ -174,7 +176,8 @@ def drawn_ranks(
     """Rank systems on resampled problems, some resamples at a time."""
     kept: list[tuple[Any, ...]] = []
     for scores in _blocks(samples, name, n_resamples, rng, groups):
-        one = ranks_of(scores), scores.argmax(axis=1), scores.max(axis=1)
+        ranks = ranks_of(scores).astype(np.min_scalar_type(len(samples)))
+        one = ranks, scores.argmax(axis=1), scores.max(axis=1)
         kept.append((*one, scores) if len(samples) <= MOST_DRAWN else one)
     ranks, first, best, *scores = map(np.concatenate, zip(*kept, strict=True))
     return Drawn(ranks, first, best, scores[0] if scores else None)
@@ -241,4 +244,6 @@ def _kinds(samples: Sequence[Sample]) -> tuple[NDArray[np.float32], IntArray, In
 
 def rank_sets(apart: IntArray) -> tuple[IntArray, IntArray]:
     """Return the best and the worst rank that `apart` leaves to each system."""
-    return 1 + (apart > 0).sum(axis=0), len(apart) - (apart < 0).sum(axis=0)
+    counts = [[(x > 0).sum(axis=1), (x < 0).sum(axis=1)] for x in parts_of(apart.T)]
+    above, below = np.concatenate(counts, axis=1)
+    return 1 + above, len(apart) - below

@@ -110,6 +110,11 @@ class Sample:
         """Whether every problem has the same number of runs."""
         return bool((self.runs == self.runs[0]).all())
 
+    @property
+    def kinds(self) -> IntArray:
+        """A number for each problem that tells passes and runs."""
+        return self.runs * (int(self.runs.max()) + 1) + self.passes
+
     @functools.cached_property
     def lattice(self) -> int:
         """Number of steps L into which 1 is divided so that every p̂_i is a multiple of 1/L."""

@@ -20,7 +20,7 @@ from repeval.io.keys import KEYS, Policy, Source, in_order
 from repeval.io.outcomes import Outcomes
 from repeval.io.parse import refuse_text_as_condition
 from repeval.io.rules.runs import Names, Runs, dense, frame_of
-from repeval.io.rules.settle import check_enough, settled, several_tasks
+from repeval.io.rules.settle import check_enough, refuse_many_systems, settled, several_tasks
 from repeval.io.tables.advice import judges_as_runs
 from repeval.io.tables.names import Read
 from repeval.messages import Notice, RepevalError, refused, some
@@ -150,6 +150,8 @@ class _Reader:
         refuse_text_as_condition(frame, group.roles, group.part.name)
 
     def _settled(self, whole: Whole, name: str | None) -> Outcomes:
+        rows = enumerate(np.bincount(whole.system, whole.n).astype(int).tolist())
+        refuse_many_systems(self.parts[0].name, {whole.name(i): n for i, n in rows if n})
         self.notices += judges_as_runs([group.parsed for group in self.groups])
         labels = labels_of(self.groups)
         between = [several_tasks(*task) for task in labels.tasks]

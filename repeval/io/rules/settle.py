@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from repeval.io.keys import Policy, System
+from repeval.io.keys import KEYS, Policy, System
 from repeval.io.rules.missing import EVERY_RUN, Errors, errors_of, errors_text, rule_for, stopped
 from repeval.io.rules.nonruns import failed_throughout, replayed
 from repeval.io.rules.planned import Lacks, lacks_of
 from repeval.io.rules.runs import Names, Runs
 from repeval.messages import Notice, RepevalError, refused, some
 
-__all__ = ["Settled", "check_enough", "settled", "several_tasks"]
+__all__ = [
+    "MOST_SYSTEMS", "Settled", "check_enough", "refuse_many_systems", "settled", "several_tasks",
+]  # fmt: skip
 
 T = TypeVar("T")
+
+#: Systems that are answered for: twice as many as the largest public leaderboard had (some 5,000),
+#: and more. Where there are more than that, a column was mostly taken for what it is not.
+MOST_SYSTEMS = 12_000
 
 
 class Settled(NamedTuple, Generic[T]):
@@ -154,6 +160,19 @@ def several_tasks(column: str, n: int, problem: Sequence[str]) -> Notice:
         f"problem. If they are not: --columns problem={'+'.join([column, *problem])}."
     )
     return Notice("several-tasks", text)
+
+
+def refuse_many_systems(name: str, of_rows: Iterable[System] | Mapping[System, int]) -> None:
+    """Refuse more systems than any answer can tell of; `of_rows` are those of rows, or counts."""
+    found = Counter(of_rows)
+    if len(found) <= MOST_SYSTEMS:
+        return
+    parts = [list(dict.fromkeys(names)) for names in zip(*found, strict=True)]
+    role, names = max(zip(KEYS, parts, strict=False), key=lambda each: len(each[1]))
+    what = f"{name}: {len(found):,} systems in {found.total():,} rows, of {len(names):,} different"
+    what += f" {role}s ({some(names)}); {MOST_SYSTEMS:,} are read at most. Is it the right"
+    what += f" column? Type --columns {role}=COLUMN, or --columns {role}= if there is none."
+    raise RepevalError("too-many-systems", what)
 
 
 def check_enough(name: str, any_judged: bool, problems: Sequence[str]) -> None:

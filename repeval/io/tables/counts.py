@@ -15,6 +15,7 @@ from repeval.io.files import Table, rows_text
 from repeval.io.keys import KEYS
 from repeval.io.outcomes import Outcomes
 from repeval.io.parse import constant_labels, number, part_of
+from repeval.io.rules.settle import refuse_many_systems
 from repeval.io.tables.names import Read
 from repeval.messages import Notice, RepevalError, refused
 from repeval.stats.sample import Sample, from_counts, from_values
@@ -87,6 +88,8 @@ def counted(reads: Sequence[Read], notices: list[Notice], **more: Any) -> Outcom
     # The outcome is the layout's own, and rows of counts are no runs.
     found = [n for n in found if n.code != "no-run-column" and "outcome is read" not in n.text]
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
+    systems = zip(rows["model"], rows["condition"], strict=True)
+    refuse_many_systems(reads[0].table.name, systems)
     texts = pd.concat([part.labels for part in parts], ignore_index=True)
     numbers = np.concatenate([read.table.rows for read in reads])
     names = np.repeat([read.table.name for read in reads], [len(part.rows) for part in parts])
