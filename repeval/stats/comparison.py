@@ -38,6 +38,8 @@ ESTIMANDS = {
     "paired_fixed": "fixed",
 }
 POWER = 0.8
+# Pairs whose laws are transformed at once.
+BATCH = 2000
 EXPANDED = "%s at the expanded level, hull"
 
 
@@ -164,7 +166,10 @@ def exact_comparisons(
     batches: dict[tuple[int, int], list[int]] = {}
     for i, (a, b) in enumerate(pairs):
         batches.setdefault((len(a), math.lcm(a.lattice, b.lattice)), []).append(i)
-    for (n, _), members in batches.items():
+    for (n, _), members in (
+        (size, some[first : first + BATCH])
+        for size, some in batches.items() for first in range(0, len(some), BATCH)
+    ):  # fmt: skip
         here = [pairs[i] for i in members]
         law = exact.difference_law(here, "one_level" if name == "paired" else name)
         less, tie = law.below(0), law.at(0)

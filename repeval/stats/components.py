@@ -203,9 +203,12 @@ def paired(a: Any, b: Any) -> tuple[Sample, Sample]:
 
 def filled_noise(sample: Sample) -> FloatArray:
     """Return v_i with the overall `within` where a problem has one run and so no v_i."""
-    if not np.isnan(sample.noise).any():
-        return sample.noise
-    return np.where(np.isnan(sample.noise), within(sample), sample.noise)
+    known = sample.__dict__.get("filled_noise")
+    if known is None:
+        unknown = np.isnan(sample.noise)
+        known = np.where(unknown, within(sample), sample.noise) if unknown.any() else sample.noise
+        sample.__dict__["filled_noise"] = known
+    return known
 
 
 def noise_terms(sample: Sample) -> FloatArray:

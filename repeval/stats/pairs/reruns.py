@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,9 +111,10 @@ def chance_flips(a: Any, b: Any) -> ChanceFlips:
     if not (first.binary and second.binary):
         return ChanceFlips(math.nan, math.nan)
     lower = higher = 0.0
-    for table, members in _tables(first, second):
-        lower += len(members) * table.probability[table.lead > 0].sum()
-        higher += len(members) * table.probability[table.lead < 0].sum()
+    tables, counts, _ = _tables(first, second)
+    for table, n in zip(tables, counts.tolist(), strict=True):
+        lower += n * table.probability[table.lead > 0].sum()
+        higher += n * table.probability[table.lead < 0].sum()
     return ChanceFlips(float(lower), float(higher))
 
 
@@ -170,13 +170,13 @@ def separated(a: Any, b: Any, *, level: float = 0.95) -> Separated:
     first, second = paired(a, b)
     if not (first.binary and second.binary):
         raise ValueError("pass/fail outcomes are needed; the data hold scores between 0 and 1")
-    found = [(table, members) for table, members in _tables(first, second)]
-    p = np.empty(len(first))
-    for table, members in found:
-        p[members] = table.p_value[first.passes[members] - table.fewest]
+    tables, counts, kind = _tables(first, second)
+    sizes = np.array([len(table.p_value) for table in tables])
     # The expected number of p-values up to each possible one, and the largest that is rare enough.
-    possible = np.concatenate([table.p_value for table, _ in found])
-    weight = np.concatenate([len(members) * table.probability for table, members in found])
+    possible = np.concatenate([table.p_value for table in tables])
+    weight = np.repeat(counts, sizes) * np.concatenate([table.probability for table in tables])
+    starts = np.cumsum(sizes) - sizes - [table.fewest for table in tables]
+    p = possible[starts[kind] + first.passes]
     order = np.argsort(possible)
     up_to = np.concatenate([[0.0], np.cumsum(weight[order])])
     seen = np.sort(p)
@@ -214,13 +214,18 @@ def _table(passes: int, runs_a: int, runs_b: int) -> _Table:
     return _Table(int(k[0]), probability, lead, np.minimum(np.cumsum(rising)[below - 1], 1.0))
 
 
-def _tables(a: Sample, b: Sample) -> Iterator[tuple[_Table, IntArray]]:
-    """Yield the law of every kind of problem, by passes and runs, and the problems it has."""
-    columns = np.stack([a.passes + b.passes, a.runs, b.runs])
-    kinds, kind = np.unique(columns, axis=1, return_inverse=True)
-    kind = kind.reshape(-1)
-    for i, column in enumerate(kinds.T.tolist()):
-        yield _table(*column), np.flatnonzero(kind == i)
+@functools.lru_cache(maxsize=1)
+def _tables(a: Sample, b: Sample) -> tuple[list[_Table], IntArray, IntArray]:
+    """Return the law of every kind of problem, how many have it, and which one each problem has.
+
+    Kinds are told by passes and runs.
+    """
+    most = int(a.runs.max()) + 1, int(b.runs.max()) + 1
+    code = ((a.passes + b.passes) * most[0] + a.runs) * most[1] + b.runs
+    codes, kind, counts = np.unique(code, return_inverse=True, return_counts=True)
+    rest, runs_b = np.divmod(codes, most[1])
+    kinds = zip(*(x.tolist() for x in (*np.divmod(rest, most[0]), runs_b)), strict=True)
+    return [_table(*each) for each in kinds], counts, kind
 
 
 def _log_choose(n: int, k: IntArray) -> FloatArray:
