@@ -11,9 +11,9 @@ from repeval.io.checks import checks
 from repeval.io.keys import check_names
 from repeval.io.outcomes import Outcomes
 from repeval.messages import KINDS, Notice, RepevalError, refused, some
-from repeval.report.compute import ALL_PAIRS, Answers
+from repeval.report.compute import Answers
 from repeval.report.notices import remarks
-from repeval.report.rows import ConditionPair, Pair, Rank, Settings, Summary, System
+from repeval.report.rows import ALL_PAIRS, ConditionPair, Pair, Rank, Settings, Summary, System
 from repeval.report.summary import summarize
 from repeval.stats.intervals import check_options
 from repeval.stats.resampling import DEFAULT_SEED

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from repeval.io.keys import unknown_label
 from repeval.messages import RepevalError
 from repeval.report.rows import (
+    ALL_PAIRS,
     ConditionPair,
     Difference,
     Fixed,
@@ -25,6 +27,7 @@ from repeval.report.rows import (
     System,
     TwoLevelRank,
     constant_share,
+    couples,
     ends_of,
     figures,
     flips_of,
@@ -41,6 +44,7 @@ from repeval.stats.design import allocation
 from repeval.stats.intervals import ESTIMANDS, interval, normal_quantile
 from repeval.stats.noise_share import difference_profile_limits
 from repeval.stats.pairs import power
+from repeval.stats.pairs.apart import MOST_DRAWN
 from repeval.stats.pairs.reruns import rerun_interval
 from repeval.stats.profile import narrowing_limits
 from repeval.stats.ranking import drawn_ranks, rank, rank_sets
@@ -50,9 +54,6 @@ from repeval.stats.sample import IntArray, Sample
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
 
-# All pairs up to this many systems in a condition, adjacent ones beyond.
-ALL_PAIRS = 200
-MOST_PAIRS = math.comb(ALL_PAIRS, 2)
 # Figures of `Components` that scores and differences both show.
 SHARED = (
     "within", "between", "icc", "ceiling", "remaining_narrowing", "aleatoric_share",
@@ -62,10 +63,15 @@ SHARED = (
 
 @dataclass(frozen=True)
 class Answers:
-    """The outcomes and the settings that every row needs."""
+    """The outcomes and the settings that every row needs, and what was computed already.
+
+    `alike` systems, with equally many problems of each kind, get one answer, whatever the order.
+    """
 
     outcomes: Outcomes
     settings: Settings
+    alike: bool = False
+    _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def asked(
@@ -73,7 +79,8 @@ class Answers:
     ) -> Answers:
         """Record what was asked for beside how the outcomes were read."""
         policy = {**asdict(outcomes.policy), "columns": dict(outcomes.policy.columns)}
-        return cls(outcomes, Settings(level, n_resamples, seed, cluster, policy))
+        settings = Settings(level, n_resamples, seed, cluster, policy)
+        return cls(outcomes, settings, len(outcomes.systems) > MOST_DRAWN)
 
     def models(self, condition: str) -> list[str]:
         """Return the models that were run under a condition."""
@@ -85,11 +92,6 @@ class Answers:
         for model, condition in self.outcomes.systems:
             found[condition].append(model)
         return found
-
-    @functools.cached_property
-    def _known(self) -> dict[Any, Any]:
-        """What was computed: the clusters of problems, and the rows of systems."""
-        return {}
 
     @functools.cached_property
     def fewest_runs(self) -> dict[str, int]:
@@ -130,11 +132,12 @@ class Answers:
         }  # fmt: skip
 
     def system(self, model: str, condition: str) -> System:
-        """Answer for one system; those with equally many problems of each kind have one answer."""
+        """Answer for one system."""
         sample = self.outcomes.system(model, condition)
-        groups = self.settings.cluster or not sample.binary
-        kinds = None if groups else np.unique(sample.kinds, return_counts=True)
-        key = kinds and (sample.runs.max(), self.fewest_runs[condition], *map(bytes, kinds))
+        key = None
+        if self.alike and sample.binary and not self.settings.cluster:
+            kinds = np.unique(sample.kinds, return_counts=True)
+            key = (sample.runs.max(), self.fewest_runs[condition], *map(bytes, kinds))
         row = self._known.get(key) or self._system(sample, model, condition)
         # What was drawn has a stream of its own.
         if key and not any("Monte Carlo" in how for how in row.methods.values()):
@@ -196,11 +199,11 @@ class Answers:
         """Compare the models of a condition, best first."""
         ranked = self.outcomes.ranked(condition)
         reach = len(ranked) if len(ranked) <= ALL_PAIRS else 2
-        couples = [
-            (i, j) for i in range(len(ranked)) for j in range(i + 1, min(i + reach, len(ranked)))
-        ]
-        named = [self.ordered((ranked[i], condition), (ranked[j], condition)) for i, j in couples]
         place = {model: i for i, model in enumerate(ranked)}
+        named = [
+            self.ordered((a, condition), (b, condition))
+            for a, i in place.items() for b in ranked[i + 1 : i + reach]
+        ]  # fmt: skip
         rows = [
             Pair(condition=condition, model_a=a[0], model_b=b[0],
                  adjacent=abs(place[b[0]] - place[a[0]]) == 1, **vars(row))
@@ -218,24 +221,25 @@ class Answers:
 
     def condition_pairs(self) -> list[ConditionPair]:
         """Compare the conditions of each model, or many with the main one (see `couples`)."""
-        rows: list[ConditionPair] = []
-        for (first, second), models in couples(self.outcomes)[0].items():
-            named = [((m, first), (m, second)) for m in models]
-            family = [
-                ConditionPair(model=a[0], condition_a=first, condition_b=second, **vars(row))
-                for a, _, row in self.differences(named)
-            ]
-            rows += _adjusted(family, lambda _: True)
-        return rows
+        named = [
+            [((m, first), (m, second)) for m in models]
+            for (first, second), models in couples(self.outcomes)[0].items()
+        ]
+        # Many are compared at once, few as if there were no others.
+        batches = [itertools.chain(*named)] if len(named) > ALL_PAIRS else named
+        rows = [
+            ConditionPair(model=a[0], condition_a=a[1], condition_b=b[1], **vars(row))
+            for batch in batches for a, b, row in self.differences(batch)
+        ]  # fmt: skip
+        families = itertools.groupby(rows, lambda row: (row.condition_a, row.condition_b))
+        return [row for _, family in families for row in _adjusted([*family], lambda _: True)]
 
-    def differences(self, named: list[tuple[Any, Any]]) -> list[tuple[Any, Any, Difference]]:
+    def differences(self, named: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any, Difference]]:
         """Compare named systems; those with fewer than two common problems are left out."""
         found = []
         for a, b in named:
-            try:
+            with contextlib.suppress(RepevalError):
                 found.append((a, b, *self.outcomes.pair(a, b)))
-            except RepevalError:
-                continue
         ceilings = self.ceilings([(x, y, problems) for *_, x, y, problems in found])
         laws = {name: self.compared(found, name) for name in ("paired", "one_level", "two_level")}
         pairs = [(x, y) for *_, x, y, _ in found]
@@ -370,26 +374,6 @@ class Answers:
             for i, model in enumerate(samples)
         ]
         return sorted(rows, key=lambda row: (row.rank, row.model))
-
-
-def couples(outcomes: Outcomes) -> tuple[dict[tuple[str, str], list[str]], int]:
-    """Return which models two conditions are compared for, and how many comparisons are left out.
-
-    All pairs of conditions up to `MOST_PAIRS` in all, beyond only those with the main condition.
-    """
-    place = {condition: i for i, condition in enumerate(outcomes.conditions)}
-    of_model: dict[str, list[str]] = {}
-    for model, condition in outcomes.systems:
-        of_model.setdefault(model, []).append(condition)
-    total = sum(math.comb(len(conditions), 2) for conditions in of_model.values())
-    main = outcomes.main_condition if total > MOST_PAIRS else None
-    found: dict[tuple[str, str], list[str]] = {}
-    for model, conditions in of_model.items():
-        for pair in itertools.combinations(conditions, 2):
-            if main is None or main in pair:
-                found.setdefault(pair, []).append(model)
-    ordered = sorted(found, key=lambda pair: (place[pair[0]], place[pair[1]]))
-    return {pair: found[pair] for pair in ordered}, total - sum(map(len, found.values()))
 
 
 def _adjusted(rows: list[Any], member: Callable[[Any], bool]) -> list[Any]:

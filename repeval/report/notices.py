@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from repeval.messages import Notice, some
-from repeval.report.compute import ALL_PAIRS, couples
 from repeval.report.format import count
+from repeval.report.rows import ALL_PAIRS, couples
 from repeval.stats.clusters import clustering
 from repeval.stats.components import noise_bound
 from repeval.stats.resampling import as_clusters

@@ -5,10 +5,11 @@ None stands for a figure the data do not give; a notice then says why.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +19,13 @@ from repeval.stats.intervals import Interval
 from repeval.stats.pairs import reruns
 from repeval.stats.profile import narrowing_limits
 from repeval.stats.sample import ROUNDING, Sample
+
+if TYPE_CHECKING:
+    from repeval.io.outcomes import Outcomes
+
+# All pairs up to this many systems in a condition, adjacent ones beyond.
+ALL_PAIRS = 200
+MOST_PAIRS = math.comb(ALL_PAIRS, 2)
 
 Limits = tuple[float | None, float | None] | None
 Spread = tuple[float | None, float | None, float | None]
@@ -328,3 +336,23 @@ def figures(c: Components, *names: str) -> dict[str, float | None]:
 def ends_of(limits: Interval) -> Limits:
     """Return the limits of an interval, None where it has none."""
     return limits_of(limits.low, limits.high)
+
+
+def couples(outcomes: Outcomes) -> tuple[dict[tuple[str, str], list[str]], int]:
+    """Return which models two conditions are compared for, and how many comparisons are left out.
+
+    All pairs of conditions up to `MOST_PAIRS` in all, beyond only those with the main condition.
+    """
+    names, of_model = outcomes.conditions, {model: [] for model in outcomes.models}
+    place = {condition: i for i, condition in enumerate(names)}
+    for model, condition in outcomes.systems:
+        of_model[model].append(place[condition])
+    total = sum(math.comb(len(conditions), 2) for conditions in of_model.values())
+    main = place[outcomes.main_condition] if total > MOST_PAIRS else None
+    found: dict[tuple[int, int], list[str]] = {}
+    for model, conditions in of_model.items():
+        for pair in itertools.combinations(conditions, 2):
+            if main is None or main in pair:
+                found.setdefault(pair, []).append(model)
+    left = total - sum(map(len, found.values()))
+    return {(names[i], names[j]): found[i, j] for i, j in sorted(found)}, left

@@ -121,9 +121,7 @@ def rendered(
 OF_RANKS = ("ranks-on-common",)
 
 
-def noted(
-    analysis: Analysis, told: Sequence[Notice], without: Collection[str] = ()
-) -> list[str]:
+def noted(analysis: Analysis, told: Sequence[Notice], without: Collection[str] = ()) -> list[str]:
     """Return the notices that were not told elsewhere, each once and with its code.
 
     `without` has the codes of those that are not about what was asked.
