@@ -18,8 +18,8 @@ from repeval.stats.sample import FloatArray, IntArray, Sample
 # Weights are drawn in blocks of at most this many numbers (40 MB), and worked on in parts (8 MB).
 BLOCK = 10_000_000
 PART = 1_000_000
-# Reruns of so many graded runs have a normal law, within `NEAR`: less than the 1 % by which a
-# share of 2,000 resamples is unsure.
+# Reruns of so many runs that have no exact law have a normal one, within `NEAR`: less than the 1 %
+# by which a share of 2,000 resamples is unsure. Clusters of so many problems are summed up first.
 MANY_RUNS = 20_000
 NEAR = 0.005
 DEFAULT_SEED = 2606
@@ -128,11 +128,24 @@ def weighted_means(
     clusters: IntArray | None = None,
 ) -> FloatArray:
     """Return the same by drawing weights: columns do not change what is drawn."""
+    sums, total = _weighted_sums(columns, rng, n_resamples, clusters)
+    return sums / total
+
+
+def _weighted_sums(
+    columns: FloatArray, rng: np.random.Generator, n_resamples: int, clusters: IntArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of columns over resampled problems, and how many these are."""
+    sizes = np.ones(len(columns), dtype=int)
+    if clusters is not None and len(columns) > MANY_RUNS:
+        sizes = np.bincount(clusters)
+        columns = np.stack([np.bincount(clusters, column) for column in columns.T], axis=1)
+        clusters = None
     blocks = [
-        (w @ columns) / w.sum(axis=1, keepdims=True)
-        for w in weights(rng, len(columns), n_resamples, clusters, PART)
+        (w @ columns, w @ sizes) for w in weights(rng, len(sizes), n_resamples, clusters, PART)
     ]
-    return np.concatenate(blocks)
+    sums, total = map(np.concatenate, zip(*blocks, strict=True))
+    return sums, total[:, None]
 
 
 def rerun_means(
@@ -156,13 +169,32 @@ def rerun_means(
     Returns
     -------
     (n_resamples, M) float array
+
+    Notes
+    -----
+    The w_i R_i draws from the runs of a problem are a binomial or, for scores, a multinomial. Of
+    more than `MANY_RUNS` runs of each system their sums get the normal law of the same mean and
+    variance, given the problems, where the bound of Berry and Esseen on its error is below `NEAR`.
+
+    References
+    ----------
+    Shevtsova (2010), Doklady Mathematics 82, 862-864, for the constant .56 of the bound.
     """
     if clusters is None and all(s.binary for s in samples):
         return _class_reruns(samples, rng, n_resamples, problems)
+    spreads = [rerun_variances(s) if s.runs.sum() > MANY_RUNS else None for s in samples]
+    if all(spread is not None for spread in spreads):
+        columns = np.stack([*(s.rate for s in samples), *spreads], axis=1)
+        sums, total = columns.sum(axis=0, keepdims=True), len(columns)
+        if problems:
+            sums, total = _weighted_sums(columns, rng, n_resamples, clusters)
+        mean, squared = np.split(sums, 2, axis=1)
+        noise = rng.standard_normal((n_resamples, len(samples)))
+        return (mean + np.sqrt(squared) * noise) / total
     blocks = []
     for drawn in weights(rng, len(samples[0]), n_resamples, clusters):
         times = drawn if problems else np.ones_like(drawn)
-        totals = np.stack([rerun_totals(s, times, rng) for s in samples], axis=1)
+        totals = np.stack([_rerun_totals(s, times, rng) for s in samples], axis=1)
         blocks.append(totals / times.sum(axis=1, keepdims=True))
     return np.concatenate(blocks)
 
@@ -188,33 +220,8 @@ def _class_reruns(
     return np.stack(means, axis=1)
 
 
-def rerun_totals(s: Sample, times: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Return sums of rates with the runs of problems drawn anew.
-
-    Parameters
-    ----------
-    s : Sample
-    times : (b, N) int array
-        How often each problem is in a resample.
-
-    Returns
-    -------
-    (b,) float array
-
-    Notes
-    -----
-    The w_i R_i draws from the runs of a problem are a binomial or, for scores, a multinomial.
-    Beyond `MANY_RUNS` scores their sum gets the normal law of the same mean and variance where
-    the bound of Berry and Esseen on the error of that is below `NEAR`.
-
-    References
-    ----------
-    Shevtsova (2010), Doklady Mathematics 82, 862-864, for the constant .56 of the bound.
-    """
-    if not s.binary and len(s.values) > MANY_RUNS and (spread := _nearly_normal(s)) is not None:
-        moments = np.stack([s.rate, spread], axis=1)
-        mean, squared = np.concatenate([part @ moments for part in parts_of(times)]).T
-        return mean + np.sqrt(squared) * rng.standard_normal(len(times))
+def _rerun_totals(s: Sample, times: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Resample the runs of problems that were drawn `times` (b, N) times; return sums of rates."""
     found = []
     for part in parts_of(times) if s.binary else [times]:
         trials = part * s.runs
@@ -232,10 +239,14 @@ def rerun_totals(s: Sample, times: IntArray, rng: np.random.Generator) -> FloatA
     return np.concatenate(found)
 
 
-def _nearly_normal(s: Sample) -> FloatArray | None:
+def rerun_variances(s: Sample) -> FloatArray | None:
     """Return the (N,) variances of rerun rates, None where their sum is not nearly normal."""
-    off = np.abs(s.values - np.repeat(s.rate, s.runs)) / np.repeat(s.runs, s.runs)
-    squares, cubes = (np.add.reduceat(off**k, s.starts) for k in (2, 3))
+    if s.binary:
+        squares = s.rate * (1 - s.rate) / s.runs
+        cubes = squares * (s.rate**2 + (1 - s.rate) ** 2) / s.runs
+    else:
+        off = np.abs(s.values - np.repeat(s.rate, s.runs)) / np.repeat(s.runs, s.runs)
+        squares, cubes = (np.add.reduceat(off**k, s.starts) for k in (2, 3))
     return squares if 0.56 * cubes.sum() <= NEAR * squares.sum() ** 1.5 else None
 
 
