@@ -18,10 +18,10 @@ from repeval.stats.sample import FloatArray, IntArray, Sample
 # Weights are drawn in blocks of at most this many numbers (40 MB), and worked on in parts (8 MB).
 BLOCK = 10_000_000
 PART = 1_000_000
-# Reruns of so many runs that have no exact law have a normal one, within `NEAR`: less than the 1 %
-# by which a share of 2,000 resamples is unsure. Clusters of so many problems are summed up first.
+# Reruns of so many runs that have no exact law have a normal one, within `NEAR`: no more than the
+# 1 % by which a share of 2,000 resamples is unsure. Clusters of so many problems are summed first.
 MANY_RUNS = 20_000
-NEAR = 0.005
+NEAR = 0.01
 DEFAULT_SEED = 2606
 
 
@@ -222,21 +222,20 @@ def _class_reruns(
 
 def _rerun_totals(s: Sample, times: IntArray, rng: np.random.Generator) -> FloatArray:
     """Resample the runs of problems that were drawn `times` (b, N) times; return sums of rates."""
-    found = []
-    for part in parts_of(times) if s.binary else [times]:
-        trials = part * s.runs
-        if s.binary:
-            drawn = rng.binomial(trials, s.rate)
-        else:
-            drawn = np.empty(part.shape)
-            for i, (first, runs) in enumerate(zip(s.starts.tolist(), s.runs.tolist(), strict=True)):
-                scores = s.values[first : first + runs]
-                drawn[:, i] = np.concatenate([
-                    rng.multinomial(some, np.full(runs, 1 / runs)) @ scores
-                    for some in parts_of(trials[:, i], runs)
-                ])  # fmt: skip
-        found.append((part * (drawn / np.maximum(trials, 1))).sum(axis=1))
-    return np.concatenate(found)
+    if s.binary:
+        parts = ((part, part * s.runs) for part in parts_of(times))
+        rates = (part * (rng.binomial(n, s.rate) / np.maximum(n, 1)) for part, n in parts)
+        return np.concatenate([part.sum(axis=1) for part in rates])
+    totals = np.empty(times.shape)
+    for i, (first, runs) in enumerate(zip(s.starts.tolist(), s.runs.tolist(), strict=True)):
+        scores, n = s.values[first : first + runs], times[:, i] * s.runs[i]
+        drawn = n * scores[0]
+        if runs > 1:
+            each = np.full(runs, 1 / runs)
+            parts = [rng.multinomial(part, each) @ scores for part in parts_of(n, runs)]
+            drawn = np.concatenate(parts)
+        totals[:, i] = times[:, i] * (drawn / np.maximum(n, 1))
+    return totals.sum(axis=1)
 
 
 def rerun_variances(s: Sample) -> FloatArray | None:

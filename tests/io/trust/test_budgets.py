@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
 from repeval.io.containers.room import ANYWAY, TIMES
 
+from .awkward import QUICK, ROWS, SHAPES
 from .bombs import BOMBS
 
 ROOT = Path(__file__).resolve().parents[3]
 MIB = 2**20
 
 
-def measured(*paths: Path) -> dict[str, dict]:
-    """Read files one after the other in a process of their own."""
-    command = [sys.executable, "-m", "tests.io.trust.bombs", *map(str, paths)]
+def measured(*paths: Path, module: str = "bombs") -> dict[str, dict]:
+    """Use files one after the other in a process of their own."""
+    command = [sys.executable, "-m", f"tests.io.trust.{module}", *map(str, paths)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr[-2000:]
     return {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
@@ -44,6 +46,25 @@ def test_a_small_file_takes_little(lines, name):
     assert line["size"] < 10 * MIB
     within(line)
     assert line["said"] == ("doubtful-layout" if name == "headers" else "member-too-large")
+
+
+def answers(folder: Path, names: Collection[str], n: int) -> None:
+    paths = {SHAPES[name](folder, n).name: name for name in names}
+    for line in measured(*(folder / name for name in paths), module="awkward").values():
+        assert line["size"] < 10 * MIB, line
+        within(line)
+        refused = paths[line["name"]] == "own_models"
+        assert line["said"] == ("too-many-systems" if refused else "read"), line
+
+
+def test_answers_for_awkward_shapes_take_little(tmp_path):
+    answers(tmp_path, QUICK, ROWS // 10)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", SHAPES)
+def test_answers_for_large_awkward_shapes_take_little(tmp_path, name):
+    answers(tmp_path, [name], ROWS)
 
 
 def test_room_is_what_is_promised_less_what_python_itself_takes():
