@@ -193,7 +193,7 @@ def rerun_means(
         return (mean + np.sqrt(squared) * noise) / total
     blocks = []
     for drawn in weights(rng, len(samples[0]), n_resamples, clusters):
-        times = drawn if problems else np.ones_like(drawn)
+        times = drawn if problems else np.broadcast_to(np.int32(1), drawn.shape)
         totals = np.stack([_rerun_totals(s, times, rng) for s in samples], axis=1)
         blocks.append(totals / times.sum(axis=1, keepdims=True))
     return np.concatenate(blocks)
@@ -226,16 +226,19 @@ def _rerun_totals(s: Sample, times: IntArray, rng: np.random.Generator) -> Float
         parts = ((part, part * s.runs) for part in parts_of(times))
         rates = (part * (rng.binomial(n, s.rate) / np.maximum(n, 1)) for part, n in parts)
         return np.concatenate([part.sum(axis=1) for part in rates])
-    totals = np.empty(times.shape)
-    for i, (first, runs) in enumerate(zip(s.starts.tolist(), s.runs.tolist(), strict=True)):
-        scores, n = s.values[first : first + runs], times[:, i] * s.runs[i]
-        drawn = n * scores[0]
-        if runs > 1:
-            each = np.full(runs, 1 / runs)
-            parts = [rng.multinomial(part, each) @ scores for part in parts_of(n, runs)]
-            drawn = np.concatenate(parts)
-        totals[:, i] = times[:, i] * (drawn / np.maximum(n, 1))
-    return totals.sum(axis=1)
+    total, step = np.zeros(len(times)), max(1, 4 * PART // len(times))
+    for begin in range(0, len(s), step):
+        rates = np.empty((len(times), min(step, len(s) - begin)))
+        for i, column in enumerate(rates.T, begin):
+            runs, scores = int(s.runs[i]), s.values[s.starts[i] : s.starts[i] + s.runs[i]]
+            n, each = times[:, i] * s.runs[i], np.full(runs, 1 / runs)
+            drawn = n * scores[0]
+            if runs > 1:
+                parts = [rng.multinomial(part, each) @ scores for part in parts_of(n, runs)]
+                drawn = np.concatenate(parts)
+            column[:] = times[:, i] * (drawn / np.maximum(n, 1))
+        total += rates.sum(axis=1)
+    return total
 
 
 def rerun_variances(s: Sample) -> FloatArray | None:

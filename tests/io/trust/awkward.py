@@ -154,7 +154,7 @@ SHAPES: dict[str, Callable[[Path, int], Path]] = {
     write.__name__: write
     for write in (objects, lines, deep, wide_runs, cells, ids, counts, log, zipped)
 }  # fmt: skip
-#: Those that are quick at a tenth of the size, and took too much before.
+#: Those that are quick at a twentieth of the size, and took too much before.
 QUICK = (
     "own_models", "models", "models_apart", "run_labels", "scores", "one_long", "unequal",
     "conditions", "objects",

@@ -58,7 +58,7 @@ def answers(folder: Path, names: Collection[str], n: int) -> None:
 
 
 def test_answers_for_awkward_shapes_take_little(tmp_path):
-    answers(tmp_path, QUICK, ROWS // 10)
+    answers(tmp_path, QUICK, ROWS // 20)
 
 
 @pytest.mark.full
