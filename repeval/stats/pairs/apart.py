@@ -16,8 +16,8 @@ __all__ = ["MOST_DRAWN", "degrees", "largest", "told_apart", "unit_rates"]
 # Up to so many systems the largest t of all differences is read off resamples, at a cost that grows
 # with their square (1,000: 5 s). Of more, Bonferroni's t stands for it, which is never smaller.
 MOST_DRAWN = 1000
-# Systems that are looked at together (2 MB at 1,000), and resamples that are (0.5 MB).
-COLUMNS, DRAWS = 250, 64
+# Systems that are looked at together, and resamples that are (half a megabyte at 1,000).
+COLUMNS, DRAWS = 64, 64
 
 
 def unit_rates(rates: FloatArray, clusters: IntArray | None) -> FloatArray:
