@@ -28,7 +28,7 @@ from tests.io.engines.doors import DOORS, Data, everything_is_large, outcome_of
 from tests.io.engines.test_large import tables
 
 #: Quick and full numbers of cases, and how many of them share their data.
-QUICK, FULL, EACH = 1_000, 50_000, 8
+QUICK, FULL, EACH = 1_000, 30_000, 8
 
 Given = tuple[Any, dict[str, Any]]
 Change = Callable[[Data, dict[str, Any], Path, np.random.Generator], Given]
