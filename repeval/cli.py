@@ -51,7 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return fault(error)
         say(str(refused("needs-package", f"{error.name} is not installed.")))
     except Exception as error:
-        return fault(error)
+        if not (gone := _deleted()):  # in which Python 3.13 cannot import
+            return fault(error)
+        say(f"{gone} [{gone.code}]")
     return 2
 
 
