@@ -39,7 +39,7 @@ ESTIMANDS = {
 }
 POWER = 0.8
 # Pairs whose laws are transformed at once.
-BATCH = 2000
+BATCH = 500
 EXPANDED = "%s at the expanded level, hull"
 
 
