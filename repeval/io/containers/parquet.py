@@ -67,6 +67,7 @@ def parquet_columns(data: bytes, name: str, room: Room) -> tuple[Columns, int]:
     for i in range(0, len(names), AT_ONCE):
         some = names[i : i + AT_ONCE]
         part = file.read(columns=some if some != names else None)
+        part.validate(full=True)  # numbers of texts that are not there end the process
         found.update(zip(part.column_names, part.columns, strict=True))
     _hold_statistics(about, found)
     for column in found.values():
@@ -137,6 +138,7 @@ def verify(path: Path, room: Room) -> None:
     for size in _differences(about, path, max(largest), written, path.name, room):
         room.hold(path.name, total := total + size)
     for batch in _opened(about, path, written).iter_batches(BATCH, use_threads=False):
+        batch.validate(full=True)
         room.hold(path.name, 2 * sum(map(_texts, batch.columns)))
         if max(largest) > LONG:
             texts = [column for column in batch.columns if hasattr(column, "dictionary")]
