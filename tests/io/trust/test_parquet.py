@@ -97,6 +97,22 @@ def test_wrong_statistics_are_refused_or_lose_no_rows(tmp_path, most, is_right):
             load(path)
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_groups_without_rows_are_read(written, tmp_path, large):
+    """A table that is written as it is filtered has some."""
+    whole = pq.read_table(written["plain"])
+    path = tmp_path / "t.parquet"
+    with pq.ParquetWriter(path, whole.schema) as writer:
+        for some in (whole[:0], whole, whole[:0]):
+            writer.write_table(some)
+    assert pq.read_metadata(path).num_row_groups == 3
+    assert counts(path, large) == counts(written["plain"], large)
+    pq.write_table(whole[:0], path)
+    with pytest.raises(RepevalError) as caught:
+        counts(path, large)
+    assert caught.value.code == "empty-file"
+
+
 PAGES = """\
 import contextlib, sys
 from pathlib import Path
