@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repeval.io.outputs import outputs, write
+from repeval.io.outputs import outputs, write, write_all
 from repeval.messages import RepevalError, printable
 
 if TYPE_CHECKING:
@@ -300,9 +300,8 @@ def convert(args: argparse.Namespace) -> int:
         files, notices = convert_to_records(args.logs, args.output, **options)
     else:
         content, notices = convert(args.logs, args.output, choices=args.choices, **options)
-        files = {args.output: content}
-    for path, content in files.items():
-        write(path, content, folders=bool(args.to))
+        files = {Path(args.output): content}
+    write_all(files, folders=bool(args.to))
     for notice in notices:
         print(f"{notice.code}: {printable(notice.text)}")
     for path in files:

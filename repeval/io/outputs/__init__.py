@@ -13,7 +13,7 @@ from pathlib import Path
 
 from repeval.messages import RepevalError, refused
 
-__all__ = ["outputs", "refuse_foreign", "write"]
+__all__ = ["outputs", "refuse_foreign", "write", "write_all"]
 
 #: How an answer of `repeval` begins: one in a folder that is read may be written again.
 ANSWER = b'{\n "schema": "repeval/'
@@ -84,42 +84,69 @@ def outputs(
 
 
 def write(path: str | Path, content: bytes, *, folders: bool = False) -> None:
-    """Write a file whole or not at all; owner and mode of one that is there are kept.
+    """Write a file; see `write_all`."""
+    write_all({Path(path): content}, folders=folders)
 
-    Written beside under a name that nobody can foresee and renamed: a full disk or an end from
-    outside leaves no half file. A device or a pipe is written to as it is.
+
+def write_all(files: Mapping[Path, bytes], *, folders: bool = False) -> None:
+    """Write files whole or none of them; owner and mode of those that are there are kept.
+
+    Each is written beside under a name that nobody can foresee, and all are renamed at the end: a
+    full disk or an end from outside leaves no half file. A device or a pipe is written to as it is.
 
     Parameters
     ----------
-    path : path
+    files : mapping of path to bytes
         A link leads to its file, if it is one's own.
-    content : bytes
     folders : bool
-        Make the folders above it.
+        Make the folders above them.
 
     Raises
     ------
     RepevalError
-        If it cannot be written.
+        If one cannot be written.
     """
+    path, made = Path(), []
+    parts: list[tuple[Path, Path]] = []
     try:
-        _refuse_planted(Path(path))
-        # A pipe has no name that could be resolved.
-        target = Path(path) if _is_stream(Path(path)) else Path(path).resolve()
-        if folders:
-            target.parent.mkdir(parents=True, exist_ok=True)
-        there = target.stat() if target.exists() else None
-        if there and not os.access(target, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        if Path(path) in STDOUT:
-            sys.stdout.flush()
-            os.write(1, content)
-        elif _is_stream(target):
-            Path(path).write_bytes(content)
-        elif not _replaced(target, content, there):
-            target.write_bytes(content)
+        for path, content in files.items():
+            _refuse_planted(path)
+            if folders:
+                folder = path.resolve().parent
+                made += [p for p in (folder, *folder.parents) if not p.exists()]
+                folder.mkdir(parents=True, exist_ok=True)
+            if part := _staged(path, content):
+                parts.append(part)
+        for part, path in parts:
+            _put(part, path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            for part, _ in parts:
+                part.unlink(missing_ok=True)
+            for folder in sorted(made, reverse=True):
+                folder.rmdir()
         raise _cannot_write(path, error) from None
+
+
+def _staged(path: Path, content: bytes) -> tuple[Path, Path] | None:
+    """Write what is to be renamed; None for what can only be written as it is, and was."""
+    # A pipe has no name that could be resolved.
+    target = path if _is_stream(path) else path.resolve()
+    there = target.stat() if target.exists() else None
+    if there and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    if path in STDOUT:
+        sys.stdout.flush()
+        os.write(1, content)
+        return None
+    if not _is_stream(target):
+        try:
+            return _part(target, content, there), target
+        except OSError as error:
+            if not there or error.errno not in IN_PLACE:
+                raise
+    target.write_bytes(content)
+    return None
 
 
 def _cannot_write(path: str | Path, error: OSError) -> RepevalError:
@@ -217,8 +244,17 @@ def _links(path: Path) -> Iterator[Path]:
             here = here.parent
 
 
-def _replaced(target: Path, content: bytes, there: os.stat_result | None) -> bool:
-    """Write beside and rename; False where only the file itself can be written."""
+def _put(part: Path, target: Path) -> None:
+    try:
+        part.replace(target)
+    except OSError as error:
+        if error.errno not in IN_PLACE or not target.exists():
+            raise
+        target.write_bytes(part.read_bytes())
+        part.unlink()
+
+
+def _part(target: Path, content: bytes, there: os.stat_result | None) -> Path:
     part = target.with_name(f".repeval-{secrets.token_hex(8)}.part")
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
     try:
@@ -232,11 +268,8 @@ def _replaced(target: Path, content: bytes, there: os.stat_result | None) -> boo
                 if (made.st_uid, made.st_gid) != (there.st_uid, there.st_gid):
                     os.fchown(file.fileno(), there.st_uid, there.st_gid)
                 os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
-        part.replace(target)
-    except OSError as error:
+    except OSError:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
-        if there and error.errno in IN_PLACE:
-            return False
         raise
-    return True
+    return part

@@ -1,7 +1,9 @@
 """What is written: never over inputs, never through planted names, whole or not at all."""
 
+import errno
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -9,7 +11,7 @@ import sys
 import pytest
 
 from repeval.cli import main
-from repeval.io.outputs import outputs, write
+from repeval.io.outputs import outputs, write, write_all
 from repeval.io.registry import data_dir
 from repeval.messages import RepevalError
 from tests.io.readers import inspect_logs
@@ -223,3 +225,28 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
         write(target, b"new")
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_several_files_are_written_all_or_none(tmp_path, monkeypatch, at):
+    """As on a disk that is full from one of them on: `fsync` tells it."""
+    old, wrote = tmp_path / "old" / "a", []
+    old.parent.mkdir()
+    old.write_bytes(b"old")
+    sync = os.fsync
+
+    def fsync(number):
+        wrote.append(number)
+        if len(wrote) > at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(number)
+
+    files = {old: b"new", tmp_path / "more" / "b": b"1", tmp_path / "more" / "still" / "c": b"2"}
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(RepevalError, match=re.escape(f"cannot write {[*files][at]}: No space")):
+        write_all(files, folders=True)
+    assert [*tmp_path.rglob("*")] == [old.parent, old]
+    assert old.read_bytes() == b"old"
+    monkeypatch.setattr(os, "fsync", sync)
+    write_all(files, folders=True)
+    assert [path.read_bytes() for path in files] == [*files.values()]
