@@ -39,7 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except OSError as error:
         gone, where = _deleted(), f"{error.filename}: " if error.filename else ""
-        say(f"{gone} [{gone.code}]" if gone else f"{where}{error.strerror or error}")
+        what = error.strerror or error
+        if error.args and isinstance(error.args[0], list):  # shutil: which, where to, why
+            _, where, what = error.args[0][0]
+            where += ": "
+        say(f"{gone} [{gone.code}]" if gone else f"{where}{what}")
         discard(sys.stdout)
     except KeyboardInterrupt:
         say("stopped")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -41,6 +42,7 @@ def table(tidy):
         (ZeroDivisionError("y" * 10**5), 3, "ZeroDivisionError"),
         (ModuleNotFoundError("no", name="repeval.gone"), 3, "ModuleNotFoundError"),
         (ModuleNotFoundError("no", name="tables.core"), 2, "tables.core is not installed"),
+        (shutil.Error([("a", "b/a", "it is full"), ("c", "b/c", "")]), 2, "b/a: it is full"),
         (MemoryError(), 2, "the memory is not enough"),
         (KeyboardInterrupt(), 130, "stopped"),
     ],
