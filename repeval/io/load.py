@@ -320,7 +320,7 @@ def _held(
     tables = [read.table for read in reads]
     # What layouts and names say of columns was not typed.
     fixed = [{r: c for r, c in read.mapping.items() if mapping.get(r) != c} for read in reads]
-    parts = parts_of(tables, mapping, notices, scale, fixed)
+    parts = parts_of(tables, mapping, notices, scale, fixed, policy.retries)
     rows = pd.concat([part.rows for part in parts], ignore_index=True)
     refuse_many_systems(tables[0].name, zip(rows["model"], rows["condition"], strict=True))
     texts = pd.concat([part.labels for part in parts], ignore_index=True)

@@ -38,6 +38,7 @@ def parts_of(
     notices: list[Notice],
     scale: Scale | None = None,
     fixed: Sequence[Mapping[str, str]] = (),
+    retries: str | None = None,
 ) -> list[Part]:
     """Read tables by `part_of`; where that needs options, name those that read all of them.
 
@@ -63,12 +64,30 @@ def parts_of(
         data = Data(tables, mapping, scale, in_common(fixed))
         what = getattr(error, "what", error.text.removesuffix(MESSAGES[error.code].way_out).strip())
         if ways := data.solutions():
-            said = f"{_said(data, ways)}{_judges(tables)}"
+            maybe = error.maybe.get("run", []) if isinstance(error, Unclear) else []
+            said = _retried(data, ways, maybe, retries) or _said(data, ways)
+            said += _judges(tables)
         elif isinstance(error, Unclear) and (way := data.first_way(error)):
             said = f"{data.typed(way)} would not do. {_next_refusal(data, way)}"
         else:
             raise
         raise RepevalError(error.code, f"{what} {said}") from None
+
+
+def _retried(data: Data, ways: Sequence[Way], maybe: Sequence[str], retries: str | None) -> str:
+    """Say how attempts within runs can be read, where a way makes each of them a run."""
+    runs = [c for c in maybe if plain(c) != "attempt"]
+    both = [way for way in ways if way[0].get("run") == "+".join(maybe)]
+    if not both or len(runs) != 1 or len(maybe) != 2:
+        return ""
+    columns, scale = both[0]
+    one = f"{data.typed(({**columns, 'run': runs[0]}, scale))} --retries"
+    if retries:
+        return f"With --retries {retries} type {one} {retries}."
+    return (
+        f"If they are attempts at one run, type {one} last (or first, or best). If each attempt "
+        f"is a run of its own, type {data.typed(both[0])}."
+    )
 
 
 def in_common(fixed: Sequence[Mapping[str, str]]) -> dict[str, str]:
