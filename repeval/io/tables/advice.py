@@ -77,7 +77,7 @@ def parts_of(
 def _retried(data: Data, ways: Sequence[Way], maybe: Sequence[str], retries: str | None) -> str:
     """Say how attempts within runs can be read, where a way makes each of them a run."""
     runs = [c for c in maybe if plain(c) != "attempt"]
-    both = [way for way in ways if way[0].get("run") == "+".join(maybe)]
+    both = [way for way in ways if set(way[0].get("run", "").split("+")) == set(maybe)]
     if not both or len(runs) != 1 or len(maybe) != 2:
         return ""
     columns, scale = both[0]
