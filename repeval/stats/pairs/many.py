@@ -22,6 +22,11 @@ from repeval.stats.sample import ROUNDING, FloatArray, IntArray
 DRAWS = 20_000
 # Tails of K questions are K times as thin: so many resamples for each, where no law is exact.
 RESAMPLES_EACH = 200
+# Up to so many candidates the largest deviate is drawn (80 MB; memory grows with their number, the
+# time for a root of their correlation with its cube). Of more, Šidák's bound stands for it.
+MOST_DRAWN = 500
+# Draws that are looked at together.
+BLOCK = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +106,10 @@ def many_to_one(
     however they are correlated (Šidák), and no adjusted p-value is above that. A later step may
     tell a pair apart whose interval reaches zero.
 
+    Of more than `MOST_DRAWN` candidates nothing is drawn: Šidák's bound stands for the share, in
+    the steps and for the intervals. It is never tighter, and tells no pair apart that max-t would
+    not.
+
     That a candidate which truly differs is put on the wrong side is no error of this kind; each
     pair alone has it in at most (1 - level)/2.
 
@@ -126,7 +135,9 @@ def many_to_one(
         raise ValueError("at least one candidate is needed")
     generator, n = as_generator(rng), len(pairs[0][0])
     groups = as_clusters(clusters, n) if question == "new" else None
-    deviates = np.abs(_normal(_correlation(pairs, question, groups), generator))
+    deviates = None
+    if len(pairs) <= MOST_DRAWN:
+        deviates = _deviates(_correlation(pairs, question, groups), generator)
 
     def limits(at: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         if question == "these":
@@ -141,8 +152,10 @@ def many_to_one(
     p_value = limits(level)[2]
     known = ~np.isnan(p_value)
     p_adjusted = np.full(len(pairs), np.nan)
-    p_adjusted[known] = stepped_down(p_value[known], deviates[:, known])
-    each = joint_level(deviates[:, known], level) if known.any() else level
+    if deviates is not None and not known.all():
+        deviates = deviates[:, known]
+    p_adjusted[known] = stepped_down(p_value[known], deviates)
+    each = joint_level(deviates, level, int(known.sum())) if known.any() else level
     low, high, _ = limits(each)
     difference = np.array([(x.rate - y.rate).mean() for x, y in pairs])
     verdict = np.where(p_adjusted <= 1 - level, np.sign(difference), 0.0)
@@ -150,47 +163,59 @@ def many_to_one(
     return Many(difference, low, high, p_value, p_adjusted, verdict, level, each)
 
 
-def stepped_down(p_values: FloatArray, deviates: FloatArray) -> FloatArray:
+def stepped_down(p_values: FloatArray, deviates: FloatArray | None) -> FloatArray:
     """Return adjusted p-values by step-down max-t, none above Holm's.
 
     Parameters
     ----------
     p_values : (K,) float array
-    deviates : (T, K) float array
-        Draws of the absolute normal deviates of equal candidates.
+    deviates : (T, K) float array or None
+        Draws of the absolute normal deviates of equal candidates; without, by Šidák's bound.
     """
     order = np.argsort(p_values, kind="stable")
     p, left = p_values[order], np.arange(len(order), 0, -1)
-    largest = np.maximum.accumulate(deviates[:, order[::-1]], axis=1)[:, ::-1]
-    share = ((largest >= -special.ndtri(p / 2)).sum(axis=0) + 1) / (len(deviates) + 1)
     # The share has a Monte Carlo error; the bounds have none.
-    sidak = np.maximum(p, -np.expm1(left * np.log1p(-np.minimum(p, 1 - 1e-16))))
-    share = np.clip(share, p, sidak)
+    share = sidak = np.maximum(p, -np.expm1(left * np.log1p(-np.minimum(p, 1 - 1e-16))))
+    if deviates is not None:
+        limit, beyond = -special.ndtri(p / 2), np.zeros(len(p), dtype=int)
+        for first in range(0, len(deviates), BLOCK):
+            some = deviates[first : first + BLOCK, order[::-1]]
+            largest = np.maximum.accumulate(some, axis=1)[:, ::-1]
+            beyond += (largest >= limit).sum(axis=0)
+        share = np.clip((beyond + 1) / (len(deviates) + 1), p, sidak)
     adjusted = np.empty(len(order))
     adjusted[order] = np.maximum.accumulate(share)
     return adjusted
 
 
-def joint_level(deviates: FloatArray, level: float) -> float:
+def joint_level(deviates: FloatArray | None, level: float, k: int) -> float:
     """Return the level of each of K intervals at which all hold together at `level`.
 
     Parameters
     ----------
-    deviates : (T, K) float array
+    deviates : (T, K) float array or None
         See `stepped_down`.
     level : float
+    k : int
+        Intervals.
     """
+    sidak = level ** (1 / k)
+    if deviates is None:
+        return sidak
     largest = np.sort(deviates.max(axis=1))[::-1]
     beyond = largest[max(0, int((1 - level) * (len(largest) + 1)) - 1)]
-    sidak = level ** (1 / deviates.shape[1])
     return float(np.clip(1 - 2 * special.ndtr(-beyond), level, sidak))
 
 
-def _normal(correlation: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draw normal deviates of a correlation, which may be singular."""
+def _deviates(correlation: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw absolute normal deviates of a correlation, which may be singular."""
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(values, 0))
-    return rng.standard_normal((DRAWS, len(values))) @ root.T
+    drawn = rng.standard_normal((DRAWS, len(values)))
+    for first in range(0, DRAWS, BLOCK):
+        some = drawn[first : first + BLOCK]
+        np.abs(some @ root.T, out=some)
+    return drawn
 
 
 def _correlation(pairs: Sequence[Pair], question: str, groups: IntArray | None) -> FloatArray:

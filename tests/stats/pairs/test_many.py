@@ -1,6 +1,7 @@
 """Many candidates against one baseline: closed testing, Dunnett's constants, Holm."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -53,8 +54,8 @@ def test_the_limit_of_equal_noise_is_dunnetts(k, constant):
     pairs = [many.paired(x, alike[0]) for x in alike]
     correlation = many._correlation(pairs, "these", None)
     assert correlation == pytest.approx(np.full((k, k), 0.5) + np.eye(k) / 2)
-    deviates = np.abs(many._normal(correlation, np.random.default_rng(SEED)))
-    limit = -special.ndtri((1 - joint_level(deviates, 0.95)) / 2)
+    deviates = many._deviates(correlation, np.random.default_rng(SEED))
+    limit = -special.ndtri((1 - joint_level(deviates, 0.95, deviates.shape[1])) / 2)
     # Three standard errors of 20,000 draws: .0015 at a density of the largest of .11 or more.
     assert limit == pytest.approx(constant, abs=3 * 0.0015 / 0.11)
 
@@ -209,3 +210,34 @@ def test_real_runs_against_themselves(name, shared):
                 families += 1
     assert wrong / families <= most(0.06, families)
     assert alone / families <= most(0.06, families)  # the first pair by itself
+
+
+@pytest.mark.parametrize("question", ["new", "these"])
+def test_of_very_many_the_bound_is_never_tighter_than_the_draws(question, monkeypatch):
+    every = systems(np.random.default_rng(SEED), 60, 3, 13, gap=0.3)
+    drawn = many_to_one(every[0], every[1:], question=question)
+    monkeypatch.setattr(many, "MOST_DRAWN", 11)
+    bound = many_to_one(every[0], every[1:], question=question)
+    assert drawn.level_each < bound.level_each == pytest.approx(0.95 ** (1 / 12))
+    assert (bound.low <= drawn.low).all()
+    assert (bound.high >= drawn.high).all()
+    # Šidák's steps by hand: the clearest is one of 12, the next one of 11, and so on.
+    steps = 1 - (1 - np.sort(bound.p_value)) ** np.arange(12, 0, -1)
+    assert np.sort(bound.p_adjusted) == pytest.approx(np.maximum.accumulate(steps))
+    assert (bound.p_adjusted >= drawn.p_adjusted).all()
+    assert (bound.p_adjusted <= holm(bound.p_value) + 1e-12).all()
+    told = bound.verdict != 0
+    assert 0 < told.sum() < 12
+    assert (drawn.verdict[told] == bound.verdict[told]).all()
+
+
+@pytest.mark.parametrize("k", [many.MOST_DRAWN, 4 * many.MOST_DRAWN])
+def test_the_draws_are_held_once(k):
+    """20,000 draws of 500 candidates are 80 MB; each copy would be as much again."""
+    passes = np.random.default_rng(SEED).binomial(2, 0.6, (k + 1, 10))
+    tracemalloc.start()
+    try:
+        many_to_one((passes[0], 2), [(row, 2) for row in passes[1:]], question="these")
+        assert tracemalloc.get_traced_memory()[1] < 130e6
+    finally:
+        tracemalloc.stop()
