@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from repeval._version import __version__
 from repeval.io.formats import FORMATS, READERS
 from repeval.messages import RepevalError, refused
-from repeval.messages.terminal import discard, fault, say
+from repeval.messages.terminal import deleted, discard, fault, say, say_why
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,19 +31,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except RepevalError as error:
-        gone = _deleted() if error.code in ("file-not-found", "cannot-write") else None
-        say(f"{gone or error} [{(gone or error).code}]")
+        may_be_gone = error.code in ("file-not-found", "cannot-write")
+        (say_why if may_be_gone else say)(f"{error} [{error.code}]")
     except BrokenPipeError:
         # The reader of a pipe left; that is no failure of ours, and changes no verdict.
         discard(sys.stdout)
         return code
     except OSError as error:
-        gone, where = _deleted(), f"{error.filename}: " if error.filename else ""
-        what = error.strerror or error
+        where, what = error.filename, error.strerror or error
         if error.args and isinstance(error.args[0], list):  # shutil: which, where to, why
             _, where, what = error.args[0][0]
-            where += ": "
-        say(f"{gone} [{gone.code}]" if gone else f"{where}{what}")
+        say_why(f"{where}: {what}" if where else str(what))
         discard(sys.stdout)
     except KeyboardInterrupt:
         say("stopped")
@@ -55,21 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             return fault(error)
         say(str(refused("needs-package", f"{error.name} is not installed.")))
     except Exception as error:
-        if not (gone := _deleted()):  # in which Python 3.13 cannot import
+        if not deleted():  # in which Python 3.13 cannot import
             return fault(error)
-        say(f"{gone} [{gone.code}]")
+        say_why("")
     return 2
-
-
-def _deleted() -> RepevalError | None:
-    """Return the refusal of a working directory that was deleted; the system names no path then."""
-    try:
-        os.getcwd()
-    except FileNotFoundError:
-        where = os.environ.get("PWD", "")
-        what = f"The working directory {where}".strip()
-        return refused("deleted-folder", f"{what} was deleted.")
-    return None
 
 
 def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -9,7 +9,7 @@ import traceback
 from typing import Any
 
 from repeval._version import __version__
-from repeval.messages import clipped, printable
+from repeval.messages import RepevalError, clipped, printable, refused
 
 
 def say(text: str) -> None:
@@ -18,6 +18,23 @@ def say(text: str) -> None:
         print(f"repeval: {printable(clipped(text))}", file=sys.stderr, flush=True)
     except (OSError, ValueError):
         discard(sys.stderr)
+
+
+def say_why(text: str) -> None:
+    """Say what is wrong, or that the working directory is gone, which is then the reason."""
+    gone = deleted()
+    say(f"{gone} [{gone.code}]" if gone else text)
+
+
+def deleted() -> RepevalError | None:
+    """Return the refusal of a working directory that was deleted; the system names no path then."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        where = os.environ.get("PWD", "")
+        what = f"The working directory {where}".strip()
+        return refused("deleted-folder", f"{what} was deleted.")
+    return None
 
 
 def fault(error: Exception) -> int:

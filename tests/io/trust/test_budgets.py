@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 
 from repeval.io.containers.room import ANYWAY, TIMES
+from repeval.io.rules.settle import MOST_SYSTEMS
+from repeval.report.rows import ALL_PAIRS, MOST_PAIRS
+from repeval.stats.pairs import apart, many
+from repeval.stats.resampling import MANY_RUNS, NEAR
 
 from .awkward import QUICK, ROWS, SHAPES
 from .bombs import BOMBS
@@ -83,3 +87,13 @@ def test_the_faults(shared):
     for line in measured(*(faults / name for name in names)).values():
         within(line)
         assert line["said"] == "member-too-large"
+
+
+def test_the_page_names_the_limits_that_are():
+    text = (ROOT / "book" / "trust.md").read_text(encoding="utf-8")
+    for limit in (
+        f"**{MOST_SYSTEMS:,} systems**", f"**{ALL_PAIRS} models**", f"Beyond {MOST_PAIRS:,} pairs",
+        f"**{apart.MOST_DRAWN:,} models**", f"**{many.MOST_DRAWN} candidates**",
+        f"**{MANY_RUNS:,} runs**", f"off by {100 * NEAR:g} % at most",
+    ):  # fmt: skip
+        assert limit in text
