@@ -106,7 +106,7 @@ def wide_runs(folder: Path, n: int) -> Path:
 
 
 def cells(folder: Path, n: int) -> Path:
-    rows = (f"m,p{k // 2},{k % 2},{bit(k)},{'x' * n // 5}\n" for k in range(100))
+    rows = (f"m,p{k // 2},{k % 2},{bit(k)},{'x' * (n // 5)}\n" for k in range(100))
     return written(folder / "cells.csv", [HEADER.strip() + ",answer\n", *rows])
 
 
