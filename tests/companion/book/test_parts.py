@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import threading
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -204,16 +205,25 @@ def test_no_text_of_a_download_begins_a_row():
 SLEEP = "import time; time.sleep(600)"
 
 
+@contextmanager
+def answered(number, how):
+    """Answer a signal in a way of one's own: nohup, for one, has SIGHUP ignored."""
+    before = signal.signal(number, how)
+    try:
+        yield
+        assert signal.getsignal(number) is how
+    finally:
+        signal.signal(number, before)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_a_command_and_a_second_one_disturbs_nothing(number):
-    before = signal.getsignal(number)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), number))
-    with stoppable():
+    with answered(number, signal.SIG_DFL), stoppable():
         timer.start()
         with pytest.raises(KeyboardInterrupt):
             python(SLEEP, cwd=".")
         os.kill(os.getpid(), number)
-    assert signal.getsignal(number) is before
 
 
 def test_a_book_that_is_being_published_is_not_stopped():
@@ -223,12 +233,8 @@ def test_a_book_that_is_being_published_is_not_stopped():
 
 
 def test_a_signal_that_the_program_ignores_stays_ignored():
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with stoppable():
-            os.kill(os.getpid(), signal.SIGHUP)
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    with answered(signal.SIGHUP, signal.SIG_IGN), stoppable():
+        os.kill(os.getpid(), signal.SIGHUP)
 
 
 def test_another_thread_stops_a_command():
