@@ -6,9 +6,12 @@ Public names load on first use (PEP 562), so that `import repeval` stays quick.
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 from repeval._version import __version__
+
+TYPE_CHECKING = False  # known to type checkers; `typing` itself may lie in a working directory
+if TYPE_CHECKING:
+    from typing import Any
 
 _PUBLIC = {
     "Analysis": "report.analysis",

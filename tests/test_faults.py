@@ -176,3 +176,11 @@ def test_a_name_of_a_file_steers_no_terminal(table, tmp_path, capsys):
     odd = table.rename(tmp_path / "a\x1b]0;x\x07.csv")
     assert main(["check", str(odd)]) == 0
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_no_module_of_the_working_directory_is_run(table, tmp_path, monkeypatch):
+    for name in ("numpy", "argparse", "typing", "json", "pandas"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'canary')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    assert ran("analyze", table) == (0, "")
+    assert not (tmp_path / "canary").exists()
