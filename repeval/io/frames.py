@@ -90,7 +90,10 @@ def _computed(data: Any) -> dict[Any, Sequence[Any]] | None:
 
 
 def native_of(data: Any) -> Any:
-    """Return a frame whose named levels of a pandas index are columns."""
+    """Return an engine's own frame, where named levels of a pandas index are columns."""
+    import narwhals
+
+    data = narwhals.to_native(data, pass_through=True)  # its two interfaces do not mix everywhere
     if not isinstance(data, pd.DataFrame):
         return data
     levels = [n for n in data.index.names if n is not None and n not in data.columns]

@@ -223,7 +223,7 @@ def test_named_levels_of_an_index_are_columns():
         (pl.DataFrame(), "empty-file", "The frame has no rows"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "duplicate-column", "'a' 2 times"),
         (pd.DataFrame([[1, 2]], columns=["a", " a"]), "duplicate-column", "are called 'a'"),
-        (pl.LazyFrame(GOOD).select("zz"), "unreadable-frame", 'unable to find column "zz"'),
+        (pl.LazyFrame(GOOD).select("zz"), "unreadable-frame", "zz"),
     ],
 )
 def test_what_is_no_frame_is_refused_with_a_way_out(given_, code, words):

@@ -66,7 +66,7 @@ DOORS = {
     "polars": lambda data, folder: pl.DataFrame(data),
     "polars-lazy": lambda data, folder: pl.LazyFrame(data),
     "pyarrow": lambda data, folder: pa.table(data),
-    "duckdb": lambda data, folder: duckdb.connect().from_arrow(pa.table(data)),
+    "duckdb": lambda data, folder: duckdb.from_arrow(pa.table(data)),
 }
 
 

@@ -26,9 +26,8 @@ def judged() -> pd.DataFrame:
 
 
 def run(query: str, judged: pd.DataFrame) -> duckdb.DuckDBPyRelation:
-    with_table = duckdb.connect()
-    with_table.register("judged", judged)
-    return with_table.sql(query)
+    duckdb.register("judged", judged)
+    return duckdb.sql(query)
 
 
 def test_passes(judged):

@@ -39,9 +39,7 @@ def thrift(value: Any) -> bytes:
         if len(value) < 15:
             head = bytes([len(value) << 4 | _kind(value[0] if value else 0)])
         return head + b"".join(map(thrift, value))
-    fields = [
-        bytes([_kind(one)]) + varint(2 * field) + thrift(one) for field, one in value.items()
-    ]
+    fields = [bytes([_kind(one)]) + varint(2 * field) + thrift(one) for field, one in value.items()]
     return b"".join(fields) + b"\0"
 
 

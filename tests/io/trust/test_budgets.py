@@ -24,6 +24,8 @@ REFUSED = {"own_models": "too-many-systems", "wide_runs": "member-too-large"}
 SLOW = ("crossed", "counts")
 ROOT = Path(__file__).resolve().parents[3]
 MIB = 2**20
+#: Bombs with a fault beside their size, which some versions of DuckDB get to first.
+SAID = {"headers": {"doubtful-layout"}, "rows": {"member-too-large", "duplicate-rows"}}
 
 
 def measured(*paths: Path, module: str = "bombs") -> dict[str, dict]:
@@ -52,7 +54,7 @@ def test_a_small_file_takes_little(lines, name):
     line = lines[name]
     assert line["size"] < 10 * MIB
     within(line)
-    assert line["said"] == ("doubtful-layout" if name == "headers" else "member-too-large")
+    assert line["said"] in SAID.get(name, {"member-too-large"})
 
 
 def answers(folder: Path, names: Collection[str], n: int) -> None:

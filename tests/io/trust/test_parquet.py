@@ -209,9 +209,7 @@ def small(folder: Path, names: Iterable[str]) -> dict[str, dict]:
 def test_a_crafted_file_takes_little(tmp_path):
     found = small(tmp_path, FEW)
     said = {name.removesuffix(".parquet"): line["said"] for name, line in found.items()}
-    assert {said[n] for n in ("wide_value", "page_size", "rows")} == {
-        "member-too-large"
-    }
+    assert {said[n] for n in ("wide_value", "page_size", "rows")} == {"member-too-large"}
 
 
 @pytest.mark.full
