@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
 import functools
 import sys
 import textwrap
@@ -90,11 +89,10 @@ def analyze(args: argparse.Namespace) -> int:
         by=args.by,
     )  # fmt: skip
     if args.json:
-        document = analysis.to_dict()
+        document = analysis.document()
         if args.by:
-            found = {value: a.to_dict() for value, a in groups.items()}
-            rows = [dataclasses.asdict(row) for row in macros]
-            document["by"] = {"column": args.by, "groups": found, "macro": rows}
+            found = {value: a.document() for value, a in groups.items()}
+            document["by"] = {"column": args.by, "groups": found, "macro": macros}
         _write_json(args.json, document)
     if args.json != "-":
         print(text, end="")
@@ -361,9 +359,12 @@ def _shown(args: argparse.Namespace, found: Any, **how: Any) -> int:
 
 
 def _write_json(path: str, document: dict[str, Any]) -> None:
-    from repeval.report.format import json_text
+    from repeval.report.format import json_pieces
 
-    _write(path, json_text(document))
+    if path == "-":
+        sys.stdout.writelines(json_pieces(document))
+    else:
+        write(path, lambda: map(str.encode, json_pieces(document)))
 
 
 def _write(path: str, text: str) -> None:

@@ -13,7 +13,16 @@ from repeval.io.outcomes import Outcomes
 from repeval.messages import KINDS, Notice, RepevalError, refused, some
 from repeval.report.compute import Answers
 from repeval.report.notices import remarks
-from repeval.report.rows import ALL_PAIRS, ConditionPair, Pair, Rank, Settings, Summary, System
+from repeval.report.rows import (
+    ALL_PAIRS,
+    ConditionPair,
+    Pair,
+    Rank,
+    Settings,
+    Summary,
+    System,
+    columns,
+)
 from repeval.report.summary import summarize
 from repeval.stats.intervals import check_options
 from repeval.stats.resampling import DEFAULT_SEED
@@ -78,17 +87,20 @@ class Analysis:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document `repeval/analysis/2`; undefined figures are None."""
+        return {key: _plain(value) for key, value in self.document().items()}
+
+    def document(self) -> dict[str, Any]:
+        """Return the same with its rows as they are, of which `json_pieces` makes no copy."""
         source = self.source
         data = {"name": source.name, "sha256": source.sha256, "basis": source.basis}
-        rows = {key: [_plain(row) for row in getattr(self, key)] for key in ROWS}
         return {
             "schema": SCHEMA,
             "version": __version__,
             "data": {**data, "n_rows": source.n_rows, **self.shape},
             "settings": asdict(self.settings),
-            "notices": [asdict(notice) for notice in self.notices],
-            **rows,
-            "summary": {name: asdict(row) for name, row in self.summary.items()},
+            "notices": [*self.notices],
+            **{key: [*getattr(self, key)] for key in ROWS},
+            "summary": self.summary,
         }
 
     def to_frame(self, rows: str = "systems") -> pd.DataFrame:
@@ -139,9 +151,11 @@ def _plain(value: Any) -> Any:
     """Return what `asdict` does, some times faster: rows hold nothing that is ever changed."""
     if isinstance(value, ATOMS):
         return value
-    value = vars(value) if is_dataclass(value) else value
+    value = columns(value) if is_dataclass(value) else value
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [*map(_plain, value)]
     return tuple(map(_plain, value)) if isinstance(value, tuple) else value
 
 

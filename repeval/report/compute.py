@@ -26,6 +26,7 @@ from repeval.report.rows import (
     Settings,
     System,
     TwoLevelRank,
+    columns,
     constant_share,
     couples,
     ends_of,
@@ -206,7 +207,7 @@ class Answers:
         ]  # fmt: skip
         rows = [
             Pair(condition=condition, model_a=a[0], model_b=b[0],
-                 adjacent=abs(place[b[0]] - place[a[0]]) == 1, **vars(row))
+                 adjacent=abs(place[b[0]] - place[a[0]]) == 1, **columns(row))
             for a, b, row in self.differences(named)
         ]  # fmt: skip
         return _adjusted(rows, lambda row: row.adjacent)
@@ -228,7 +229,7 @@ class Answers:
         # Many are compared at once, few as if there were no others.
         batches = [itertools.chain(*named)] if len(named) > ALL_PAIRS else named
         rows = [
-            ConditionPair(model=a[0], condition_a=a[1], condition_b=b[1], **vars(row))
+            ConditionPair(model=a[0], condition_a=a[1], condition_b=b[1], **columns(row))
             for batch in batches for a, b, row in self.differences(batch)
         ]  # fmt: skip
         families = itertools.groupby(rows, lambda row: (row.condition_a, row.condition_b))

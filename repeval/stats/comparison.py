@@ -202,7 +202,7 @@ def fixed_comparisons(pairs: Sequence[tuple[Sample, Sample]], level: float) -> l
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class HalfWidths:
     """Half an interval's width on new problems now, and if more were run.
 

@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from repeval.messages import RepevalError, refused
@@ -26,6 +26,7 @@ STDOUT = (Path("/dev/stdout"), Path("/dev/fd/1"), Path("/proc/self/fd/1"))
 MOST_LINKS = 40
 #: A folder that takes no new file, or a file that is mounted, can still be written in place.
 IN_PLACE = {errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS}
+Content = bytes | Callable[[], Iterable[bytes]]
 
 
 def outputs(
@@ -83,12 +84,12 @@ def outputs(
             seen[target] = option
 
 
-def write(path: str | Path, content: bytes, *, folders: bool = False) -> None:
+def write(path: str | Path, content: Content, *, folders: bool = False) -> None:
     """Write a file; see `write_all`."""
     write_all({Path(path): content}, folders=folders)
 
 
-def write_all(files: Mapping[Path, bytes], *, folders: bool = False) -> None:
+def write_all(files: Mapping[Path, Content], *, folders: bool = False) -> None:
     """Write files whole or none of them; owner and mode of those that are there are kept.
 
     Each is written beside under a name that nobody can foresee, and all are renamed at the end: a
@@ -96,8 +97,9 @@ def write_all(files: Mapping[Path, bytes], *, folders: bool = False) -> None:
 
     Parameters
     ----------
-    files : mapping of path to bytes
-        A link leads to its file, if it is one's own.
+    files : mapping of path to bytes, or a function that returns pieces of them
+        What has pieces is never in memory as a whole, unless only a device or a file that cannot
+        be replaced takes it. A link leads to its file, if it is one's own.
     folders : bool
         Make the folders above them.
 
@@ -128,7 +130,7 @@ def write_all(files: Mapping[Path, bytes], *, folders: bool = False) -> None:
         raise _cannot_write(path, error) from None
 
 
-def _staged(path: Path, content: bytes) -> tuple[Path, Path] | None:
+def _staged(path: Path, content: Content) -> tuple[Path, Path] | None:
     """Write what is to be renamed; None for what can only be written as it is, and was."""
     # A pipe has no name that could be resolved.
     target = path if _is_stream(path) else path.resolve()
@@ -137,7 +139,7 @@ def _staged(path: Path, content: bytes) -> tuple[Path, Path] | None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     if path in STDOUT:
         sys.stdout.flush()
-        os.write(1, content)
+        os.write(1, b"".join(_pieces(content)))
         return None
     if not _is_stream(target):
         try:
@@ -145,8 +147,12 @@ def _staged(path: Path, content: bytes) -> tuple[Path, Path] | None:
         except OSError as error:
             if not there or error.errno not in IN_PLACE:
                 raise
-    target.write_bytes(content)
+    target.write_bytes(b"".join(_pieces(content)))
     return None
+
+
+def _pieces(content: Content) -> Iterable[bytes]:
+    return [content] if isinstance(content, bytes) else content()
 
 
 def _cannot_write(path: str | Path, error: OSError) -> RepevalError:
@@ -254,13 +260,13 @@ def _put(part: Path, target: Path) -> None:
         part.unlink()
 
 
-def _part(target: Path, content: bytes, there: os.stat_result | None) -> Path:
+def _part(target: Path, content: Content, there: os.stat_result | None) -> Path:
     part = target.with_name(f".repeval-{secrets.token_hex(8)}.part")
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
     try:
         # O_EXCL: never a file, nor a link, that is there. The mode is what the umask leaves.
         with os.fdopen(os.open(part, flags, 0o666), "wb") as file:
-            file.write(content)
+            file.writelines(_pieces(content))
             file.flush()
             os.fsync(file.fileno())
             if there and hasattr(os, "fchown"):
@@ -268,7 +274,7 @@ def _part(target: Path, content: bytes, there: os.stat_result | None) -> Path:
                 if (made.st_uid, made.st_gid) != (there.st_uid, there.st_gid):
                     os.fchown(file.fileno(), there.st_uid, there.st_gid)
                 os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
-    except OSError:
+    except BaseException:  # also what hinders the pieces
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
         raise

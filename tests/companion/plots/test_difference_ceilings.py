@@ -6,7 +6,7 @@ import matplotlib as mpl
 
 from repeval.companion.plots import ceilings, style
 from repeval.companion.plots import words as say
-from repeval.report.rows import Pair
+from repeval.report.rows import Pair, columns
 
 from .conftest import plain
 
@@ -30,7 +30,7 @@ def test_differences_have_their_own_ceiling(default):
 def test_no_limit_stands_at_the_edge(made):
     analysis = made(plain("a", "b"), problems=8)
     (pair,) = analysis.pairs
-    values = vars(pair) | {"ceiling": None, "ceiling_interval": (1.5, None)}
+    values = columns(pair) | {"ceiling": None, "ceiling_interval": (1.5, None)}
     object.__setattr__(analysis, "pairs", (Pair(**values),))
     plot = ceilings.difference_ceilings(analysis, "default")
     assert "no upper limit or one beyond: a and b." in plot.caption
