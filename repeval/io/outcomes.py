@@ -128,12 +128,12 @@ class Outcomes:
             models, conditions, names, empty, labels, source, policy, tuple(notices), empty[KEYS],
             before,
         )  # fmt: skip
-        new.__dict__["_cells"] = found = {}
+        new.__dict__["_cells"], same = (found := {}), {}
         first, second = ({name: i for i, name in enumerate(x)} for x in (models, conditions))
         for system in sorted(cells, key=lambda s: (first[s[0]], second[s[1]])):
             codes, sample = place[cells[system][0]], cells[system][1]
-            order = np.argsort(codes)
-            found[system] = codes[order], sample.take(order)
+            codes = codes[order := np.argsort(codes)]
+            found[system] = same.setdefault(codes.tobytes(), codes), sample.take(order)
         new.__dict__["_lacks"] = {
             s: lacks[s].moved(place) if lacks else Lacks(codes, 0 * x.runs, 0 * x.runs, x.runs)
             for s, (codes, x) in found.items()
@@ -161,10 +161,12 @@ class Outcomes:
         problem = pd.Index(self.problems, dtype=object).get_indexer(keys[starts, 2])
         runs = np.diff([*starts, len(keys)])
         ends = [*np.flatnonzero(new[starts, :2].any(axis=1)), len(starts)]
-        starts = [*starts, len(keys)]
+        # One array for all that are equal: most systems have the same problems.
+        starts, same = [*starts, len(keys)], {}
         return {
             tuple(keys[starts[a], :2]): (
-                problem[a:b], from_values(outcome[starts[a] : starts[b]], runs[a:b])
+                same.setdefault(problem[a:b].tobytes(), problem[a:b]),
+                from_values(outcome[starts[a] : starts[b]], runs[a:b]),
             )
             for a, b in itertools.pairwise(ends)
         }  # fmt: skip
@@ -204,7 +206,7 @@ class Outcomes:
     def pair(self, a: System, b: System) -> tuple[Sample, Sample, tuple[str, ...]]:
         """Return two systems on their common problems, and these problems, at least two."""
         (first, one), (second, two) = self._cell(*a), self._cell(*b)
-        if not np.array_equal(first, second):
+        if first is not second and not np.array_equal(first, second):
             first, i, j = np.intersect1d(first, second, assume_unique=True, return_indices=True)
             one, two = one.take(i), two.take(j)
         if len(first) < 2:
@@ -220,10 +222,11 @@ class Outcomes:
         """
         check_names("unknown-condition", [condition], self.conditions)
         cells = {m: self._cells[m, condition] for m in self.models if self.has(m, condition)}
-        shared = functools.reduce(np.intersect1d, [codes for codes, _ in cells.values()])
+        shared = functools.reduce(np.intersect1d, {id(c): c for c, _ in cells.values()}.values())
         if len(shared) < 2:
             return {}, ()
-        samples = {m: sample.take(np.isin(codes, shared)) for m, (codes, sample) in cells.items()}
+        samples = {m: x if len(c) == len(shared) else x.take(np.isin(c, shared))
+                   for m, (c, x) in cells.items()}  # fmt: skip
         return samples, self._names(shared)
 
     def ranked(self, condition: str) -> list[str]:

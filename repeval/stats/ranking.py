@@ -13,6 +13,7 @@ from repeval.stats.comparison import compare
 from repeval.stats.intervals import check_options, t_quantile
 from repeval.stats.pairs.apart import MOST_DRAWN, degrees, largest, told_apart, unit_rates
 from repeval.stats.resampling import (
+    PART,
     as_clusters,
     as_generator,
     parts_of,
@@ -20,6 +21,12 @@ from repeval.stats.resampling import (
     weights,
 )
 from repeval.stats.sample import FloatArray, IntArray, Sample, as_sample
+
+# Up to so many systems it is quicker to hold each against all than to sort every resample.
+FEW = 64
+# Multiplications of a product that OpenBLAS leaves to one core: for small products to start others
+# takes longer than what they save, and their sums depend on how many there are.
+ONE_CORE = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +212,7 @@ def _blocks(
     if name == "one_level":
         rates = np.stack([s.rate for s in samples], axis=1)
         for w in weights(rng, n, n_resamples, groups):
-            for part in parts_of(w, max(rates.shape)):
+            for part in parts_of(w, _width(*rates.shape)):
                 yield (part @ rates) / part.sum(axis=1, keepdims=True)
         return
     if not all(s.binary for s in samples):
@@ -215,18 +222,31 @@ def _blocks(
     indicators, k, r, owner = _kinds(samples)
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     for w in weights(rng, n, n_resamples, groups):
-        for part in parts_of(w, max(len(k), w.shape[1])):
+        for part in parts_of(w, _width(*indicators.shape)):
             # Problems of one kind share a binomial draw; counts below 2^24 are exact in float32.
             counts = (part.astype(np.float32) @ indicators).astype(np.int64)
             totals = np.add.reduceat(rng.binomial(counts * r, k / r) / r, first, axis=1)
             yield totals / part.sum(axis=1, keepdims=True)
 
 
+def _width(n: int, m: int) -> int:
+    """Return how wide rows count that are multiplied by an (n, m) array, some at a time."""
+    small = PART * n * m // ONE_CORE if 32 * n * m <= ONE_CORE else 0
+    return max(n, m, small)
+
+
 def ranks_of(scores: FloatArray) -> IntArray:
     """Return ranks along the last axis, 1 for the highest; ties share the better rank."""
     # Scores within rounding of each other are equal: sums of the same fractions.
-    above = [len(row) - np.searchsorted(np.sort(row), row + 1e-9, side="right") for row in scores]
-    return 1 + np.array(above, dtype=np.int32)
+    limits = scores + 1e-9
+    if scores.shape[1] > FEW:
+        found = zip(map(np.sort, scores), limits, strict=True)
+        above = [len(row) - np.searchsorted(row, x, side="right") for row, x in found]
+        return 1 + np.array(above, dtype=np.int32)
+    ranks = np.ones(scores.shape, dtype=np.int32)
+    for column in scores.T:
+        ranks += column[:, None] > limits
+    return ranks
 
 
 def _kinds(samples: Sequence[Sample]) -> tuple[NDArray[np.float32], IntArray, IntArray, IntArray]:

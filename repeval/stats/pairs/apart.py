@@ -16,8 +16,8 @@ __all__ = ["MOST_DRAWN", "degrees", "largest", "told_apart", "unit_rates"]
 # Up to so many systems the largest t of all differences is read off resamples, at a cost that grows
 # with their square (1,000: 5 s). Of more, Bonferroni's t stands for it, which is never smaller.
 MOST_DRAWN = 1000
-# Systems that are looked at together, and resamples that are (half a megabyte at 1,000).
-COLUMNS, DRAWS = 64, 64
+# Systems that are looked at together, and how many scores of theirs in resamples (half a megabyte).
+COLUMNS, SCORES = 64, 64_000
 
 
 def unit_rates(rates: FloatArray, clusters: IntArray | None) -> FloatArray:
@@ -66,14 +66,15 @@ def largest(draws: FloatArray, scores: FloatArray, units: FloatArray) -> FloatAr
     off, inverse = (draws - scores).T, np.zeros_like(errors)
     np.divide(1, errors, out=inverse, where=errors > ROUNDING)
     found = np.empty(off.shape)
-    for first in range(0, off.shape[1], DRAWS):
-        some = np.ascontiguousarray(off[:, first : first + DRAWS])
+    step = max(1, SCORES // len(off))
+    for first in range(0, off.shape[1], step):
+        some = np.ascontiguousarray(off[:, first : first + step])
         t = np.empty_like(some)
         for j, row in enumerate(some):
             np.subtract(some, row, out=t)
             np.abs(t, out=t)
             t *= inverse[:, j, None]
-            t.max(axis=0, out=found[j, first : first + DRAWS])
+            t.max(axis=0, out=found[j, first : first + step])
     return found
 
 
