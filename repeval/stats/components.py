@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,19 @@ from numpy.typing import ArrayLike
 
 from repeval.stats.clusters import score_variance
 from repeval.stats.resampling import as_clusters
-from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
+from repeval.stats.sample import (
+    ROUNDING,
+    TOGETHER,
+    FloatArray,
+    IntArray,
+    Pair,
+    Sample,
+    as_sample,
+    kept,
+    sides,
+    variance,
+    variances,
+)
 
 
 @dataclass(frozen=True)
@@ -162,7 +175,8 @@ def components(
     (0.5, 0.111, 0.174)
     """
     s = as_sample(outcomes, runs)
-    return _components(s.rate, [s], as_clusters(clusters, len(s)))
+    about = np.array([[run_noise(s)], [within(s)]])
+    return _components(s.rate[None], s.runs[None], about, as_clusters(clusters, len(s)))[0]
 
 
 def difference_components(a: Any, b: Any, clusters: ArrayLike | None = None) -> Components:
@@ -189,8 +203,21 @@ def difference_components(a: Any, b: Any, clusters: ArrayLike | None = None) -> 
     [1.64, 1.79, 3.4]
     """
     first, second = paired(a, b)
-    groups = as_clusters(clusters, len(first))
-    return _components(first.rate - second.rate, [first, second], groups)
+    return differences_components([(first, second)], as_clusters(clusters, len(first)))[0]
+
+
+def differences_components(
+    pairs: Sequence[Pair], groups: IntArray | None = None
+) -> list[Components]:
+    """Return the same for many pairs on equally many problems, each in the same clusters."""
+    found: list[Components] = []
+    for first in range(0, len(pairs), step := max(1, TOGETHER // len(pairs[0][0]))):
+        some = pairs[first : first + step]
+        values = np.subtract(*sides(some, lambda s: s.rate))
+        runs = np.concatenate(sides(some, lambda s: s.runs), axis=1)
+        about = np.array([[f(a) + f(b) for a, b in some] for f in (run_noise, within)])
+        found += _components(values, runs, about, groups)
+    return found
 
 
 def paired(a: Any, b: Any) -> tuple[Sample, Sample]:
@@ -201,16 +228,26 @@ def paired(a: Any, b: Any) -> tuple[Sample, Sample]:
     return first, second
 
 
+@kept
 def filled_noise(sample: Sample) -> FloatArray:
     """Return v_i with the overall `within` where a problem has one run and so no v_i."""
-    known = sample.__dict__.get("filled_noise")
-    if known is None:
-        unknown = np.isnan(sample.noise)
-        known = np.where(unknown, within(sample), sample.noise) if unknown.any() else sample.noise
-        sample.__dict__["filled_noise"] = known
-    return known
+    unknown = np.isnan(sample.noise)
+    return np.where(unknown, within(sample), sample.noise) if unknown.any() else sample.noise
 
 
+@kept
+def rate_noise(sample: Sample) -> FloatArray:
+    """Return v_i/R_i, the run noise of each pass rate."""
+    return filled_noise(sample) / sample.runs
+
+
+@kept
+def run_noise(sample: Sample) -> float:
+    """Return the mean of these, which is N times the variance of the score on these problems."""
+    return float(rate_noise(sample).mean())
+
+
+@kept
 def noise_terms(sample: Sample) -> FloatArray:
     """Return what each problem says of the run noise: the terms whose mean is mean_i(v_i/R_i).
 
@@ -229,6 +266,7 @@ def noise_terms(sample: Sample) -> FloatArray:
     return np.where(repeated, sample.noise * weights, 0.0)
 
 
+@kept
 def within(sample: Sample) -> float:
     """Return μ_w: the mean of v_i over the problems with at least two runs, else NaN."""
     known = sample.noise[~np.isnan(sample.noise)]
@@ -251,26 +289,45 @@ def noise_bound(runs: ArrayLike, level: float = 0.95) -> float:
     return float((1 - (1 - level) ** (1 / len(r))) / (4 * (1 - 2.0 ** (1 - r.min()))))
 
 
-def _components(values: FloatArray, parts: list[Sample], groups: IntArray | None) -> Components:
-    runs = np.stack([p.runs for p in parts])
-    spread = clustered_spread(values, groups)
-    run_noise = float(sum((filled_noise(p) / p.runs).mean() for p in parts))
-    # The sign decides whether there is a ceiling, so no rounding may decide the sign.
-    between = _difference(spread, run_noise)
-    within_ = sum(within(p) for p in parts)
-    return Components(
-        mean=float(values.mean()),
-        within=within_,
-        between=between,
-        spread=spread,
-        run_noise=run_noise,
-        n_problems=len(values),
-        n_runs=int(runs.flat[0]) if np.ptp(runs) == 0 else None,
-        runs_range=(int(runs.min()), int(runs.max())),
-        runs_harmonic=float(1 / (1 / runs).mean()),
-        runs_mean=float(runs.mean()),
-        single_run=_difference(variance(values), run_noise) + within_,
-    )
+def _components(
+    values: FloatArray, runs: IntArray, about: FloatArray, groups: IntArray | None
+) -> list[Components]:
+    """Return the components of K scores or differences.
+
+    Parameters
+    ----------
+    values : (K, N) float array
+    runs : (K, ...) int array
+        Of all problems of the systems that are compared.
+    about : (2, K) float array
+        Their `run_noise`, and their `within`.
+    groups : (N,) int array or None
+    """
+    plain = variances(values)
+    spread = plain if groups is None else [clustered_spread(row, groups) for row in values]
+    columns = (
+        values.mean(axis=1), spread, plain, *about, runs.min(axis=1), runs.max(axis=1),
+        1 / (1 / runs).mean(axis=1), runs.mean(axis=1),
+    )  # fmt: skip
+    return [
+        Components(
+            mean=mean,
+            within=within_,
+            # The sign decides whether there is a ceiling, so no rounding may decide the sign.
+            between=_difference(spread_, noise),
+            spread=spread_,
+            run_noise=noise,
+            n_problems=values.shape[1],
+            n_runs=least if least == most else None,
+            runs_range=(least, most),
+            runs_harmonic=harmonic,
+            runs_mean=runs_mean,
+            single_run=_difference(plain_, noise) + within_,
+        )
+        for mean, spread_, plain_, noise, within_, least, most, harmonic, runs_mean in zip(
+            *(np.asarray(column).tolist() for column in columns), strict=True
+        )
+    ]
 
 
 def clustered_spread(values: FloatArray, groups: IntArray | None) -> float:

@@ -15,7 +15,15 @@ from repeval.stats import exact
 from repeval.stats.clusters import effective_number, score_variance
 from repeval.stats.components import Components, components, noise_terms
 from repeval.stats.resampling import as_clusters, as_generator, rerun_means, resampled_means
-from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample, variance
+from repeval.stats.sample import (
+    ROUNDING,
+    FloatArray,
+    IntArray,
+    Sample,
+    as_sample,
+    kept,
+    variances,
+)
 
 
 class Kind(NamedTuple):
@@ -192,6 +200,7 @@ def wilson(rate: float, n: float, level: float) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
+@kept
 def fixed_noise(sample: Sample) -> tuple[float, float]:
     """Return the variance of a score on exactly these problems, and its degrees of freedom.
 
@@ -202,22 +211,28 @@ def fixed_noise(sample: Sample) -> tuple[float, float]:
     if not repeated.any():
         return math.nan, math.nan
     noise = noise_terms(sample)[repeated]
-    return float(noise.sum()) / len(sample) ** 2, satterthwaite(noise)
+    return float(noise.sum()) / len(sample) ** 2, float(satterthwaite(noise))
 
 
-def satterthwaite(noise: FloatArray) -> float:
+def satterthwaite(noise: FloatArray) -> FloatArray:
     """Return the degrees of freedom of a sum of estimated variances.
 
     At least 1, at most the number of terms: that they happen to be equal is no knowledge.
 
     Parameters
     ----------
-    noise : (n,) float array
+    noise : (..., n) float array
         The terms, one for each problem that was repeated.
+
+    Returns
+    -------
+    (...) float array
     """
-    n = len(noise)
-    spread = variance(noise) if n > 1 else 0.0
-    return min(max(1.0, 2 * n * noise.mean() ** 2 / spread), n) if spread > 0 else float(n)
+    n = noise.shape[-1]
+    spread = variances(noise) if n > 1 else np.zeros(noise.shape[:-1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = 2 * n * noise.mean(axis=-1) ** 2 / spread
+    return np.where(spread > 0, np.clip(df, 1, n), n)
 
 
 _Limits = tuple[float, float, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 # Sums of fractions that are equal in exact arithmetic differ by less than this.
 ROUNDING = 1e-12
 
+# Numbers that are looked at together where there are many pairs (1 MB).
+TOGETHER = 2**17
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+Pair = tuple["Sample", "Sample"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +184,56 @@ def from_values(values: FloatArray, runs: IntArray) -> Sample:
 def variance(values: FloatArray) -> float:
     """Return s² (ddof = 1); exactly 0 where values differ by rounding alone."""
     return float(values.var(ddof=1)) if np.ptp(values) > ROUNDING else 0.0
+
+
+def variances(rows: FloatArray) -> FloatArray:
+    """Return the same of every row, along the last axis of at least two values."""
+    return np.where(np.ptp(rows, axis=-1) > ROUNDING, rows.var(axis=-1, ddof=1), 0.0)
+
+
+def kept(figure: Callable[[Sample], Any]) -> Callable[[Sample], Any]:
+    """Compute a figure once for each sample, which keeps it: most are in many pairs."""
+
+    @functools.wraps(figure)
+    def found(sample: Sample) -> Any:
+        known = sample.__dict__
+        if figure.__name__ not in known:
+            known[figure.__name__] = figure(sample)
+        return known[figure.__name__]
+
+    return found
+
+
+def sides(pairs: Sequence[Pair], figure: Callable[[Sample], Any]) -> list[NDArray[Any]]:
+    """Return a figure of the first systems of pairs, and of the second, one row each."""
+    return [np.stack([figure(s) for s in side]) for side in zip(*pairs, strict=True)]
+
+
+def of_pairs(
+    figures: Callable[[Sequence[Pair]], Any], pairs: Sequence[Pair], width: int = 1
+) -> NDArray[Any]:
+    """Return figures of many pairs, some at a time of those with equally many problems.
+
+    Parameters
+    ----------
+    figures : callable
+        Takes k pairs on N problems, and returns a (..., k) array.
+    pairs : sequence of K pairs
+    width : int
+        Numbers that a pair takes beside its problems.
+
+    Returns
+    -------
+    (..., K) array
+    """
+    sizes = np.array([len(a) for a, _ in pairs])
+    places, found = [], []
+    for n in np.unique(sizes):
+        members, step = np.flatnonzero(sizes == n), max(1, TOGETHER // max(int(n), width))
+        for first in range(0, len(members), step):
+            places.append(members[first : first + step])
+            found.append(np.asarray(figures([pairs[i] for i in places[-1]])))
+    return np.concatenate(found, axis=-1)[..., np.argsort(np.concatenate(places))]
 
 
 def as_sample(outcomes: Any, runs: ArrayLike | None = None) -> Sample:

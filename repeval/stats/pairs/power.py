@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +13,11 @@ from scipy import special
 
 from repeval.stats.clusters import cluster_df
 from repeval.stats.components import clustered_spread, paired
-from repeval.stats.intervals import (
-    NEEDS_RUNS,
-    NO_FLIP,
-    normal_quantile,
-    t_quantile,
-)
+from repeval.stats.intervals import NEEDS_RUNS, NO_FLIP, normal_quantile
 from repeval.stats.pairs.decision import FEWEST
-from repeval.stats.pairs.hull import coins, run_noise
+from repeval.stats.pairs.hull import coins, run_noises
 from repeval.stats.resampling import as_clusters
-from repeval.stats.sample import Sample, variance
+from repeval.stats.sample import FloatArray, IntArray, Pair, of_pairs, sides, variances
 
 POWER = 0.8
 LOST = "whole problems lost"
@@ -88,24 +84,48 @@ def detectable_change(
     """
     first, second = paired(a, b)
     groups = as_clusters(clusters, len(first))
-    d = first.rate - second.rate
-    n = len(d)
-    spread = clustered_spread(d, groups)
+    return detectable_changes([(first, second)], groups, level=level, power=power)[0]
+
+
+def detectable_changes(
+    pairs: Sequence[Pair],
+    groups: IntArray | None = None,
+    *,
+    level: float = 0.95,
+    power: float = POWER,
+    fixed: Sequence[Detectable] | None = None,
+) -> list[Detectable]:
+    """Return the same for many pairs on equally many problems, each in the same clusters.
+
+    `fixed` are their `detectables_fixed`, where they are known.
+    """
+    n = len(pairs[0][0])
     if n < FEWEST:
-        return Detectable(math.nan, FEW_PROBLEMS, level, power)
-    errors = reach(n - 1 if groups is None else cluster_df(np.bincount(groups)), level, power)
-    if not (first.binary and second.binary):
-        value, assumes = errors * math.sqrt(spread / n), LOWER
-    elif groups is None:
-        value, assumes = lost_problems(spread, n, errors), LOST
-    else:
-        plain = variance(d)
-        effect = max(1.0, spread / plain) if plain > 0 else 1.0
-        value, assumes = lost_problems(spread, n, errors, effect), LOST_BY_CLUSTER
-    value = float(np.fmax(value, detectable_fixed(first, second, level=level, power=power).value))
-    if value > 1:
-        value, assumes = math.nan, TOO_FEW_UNITS
-    return Detectable(value, assumes, level, power)
+        return [Detectable(math.nan, FEW_PROBLEMS, level, power)] * len(pairs)
+    errors = float(reach(n - 1 if groups is None else cluster_df(np.bincount(groups)), level, power))
+
+    def some(pairs: Sequence[Pair]) -> FloatArray:
+        d = np.subtract(*sides(pairs, lambda s: s.rate))
+        plain = variances(d)
+        spread = plain if groups is None else [clustered_spread(row, groups) for row in d]
+        return np.stack([plain, spread])
+
+    plain, spread = of_pairs(some, pairs)
+    # Without clusters the two are one; where nothing differs nothing is known of clusters.
+    effect = np.maximum(1.0, np.divide(spread, plain, out=np.ones(len(pairs)), where=plain > 0))
+    binary = np.array([a.binary and b.binary for a, b in pairs])
+    value = np.where(
+        binary, lost_problems(spread, n, errors, effect), errors * np.sqrt(spread / n)
+    )
+    if fixed is None:
+        fixed = detectables_fixed(pairs, level=level, power=power)
+    value = np.fmax(value, [x.value for x in fixed])
+    lost = LOST if groups is None else LOST_BY_CLUSTER
+    return [
+        Detectable(math.nan, TOO_FEW_UNITS, level, power) if x > 1
+        else Detectable(x, lost if of_runs else LOWER, level, power)
+        for x, of_runs in zip(value.tolist(), binary.tolist(), strict=True)
+    ]  # fmt: skip
 
 
 def detectable_fixed(a: Any, b: Any, *, level: float = 0.95, power: float = POWER) -> Detectable:
@@ -124,25 +144,39 @@ def detectable_fixed(a: Any, b: Any, *, level: float = 0.95, power: float = POWE
     >>> round(detectable_fixed(a, b).value, 2)
     0.27
     """
-    first, second = paired(a, b)
-    _, error, df = run_noise(first, second)
-    still = math.isnan(error)
-    if math.isnan(df):
-        return Detectable(math.nan, NEEDS_RUNS, level, power)
-    value = _still(first, second, level) if still else reach(df, level, power) * error
-    if math.isnan(value):
-        return Detectable(value, NO_FLIP, level, power)
-    if not still:
-        # The bound on run noise that stands where few degrees of freedom say less.
-        won, lost, pairs = coins(first, second)
-        most = (won + lost) / pairs - ((won - lost) / pairs) ** 2
-        value = min(value, lost_problems(most, pairs, reach(math.inf, level, power)))
-    if value > 1:
-        return Detectable(math.nan, TOO_FEW_UNITS, level, power)
-    return Detectable(value, LOST if first.binary and second.binary else LOWER, level, power)
+    return detectables_fixed([paired(a, b)], level=level, power=power)[0]
 
 
-def lost_problems(spread: float, n: float, errors: float, effect: float = 1.0) -> float:
+def detectables_fixed(
+    pairs: Sequence[Pair], *, level: float = 0.95, power: float = POWER
+) -> list[Detectable]:
+    """Return the same for many pairs."""
+    _, error, df = run_noises(pairs)
+    won, lost, count = coins(pairs)
+    binary = np.array([a.binary and b.binary for a, b in pairs])
+    z2 = normal_quantile(level) ** 2
+    still = (z2 + np.sqrt(z2**2 + 4 * z2 * (won + lost))) / (2 * count)
+    # The bound on run noise that stands where few degrees of freedom say less.
+    most = (won + lost) / count - ((won - lost) / count) ** 2
+    bound = lost_problems(most, count, float(reach(math.inf, level, power)))
+    value = np.where(
+        np.isnan(error), np.where(binary, still, math.nan),
+        np.minimum(reach(df, level, power) * error, bound),
+    )  # fmt: skip
+
+    def found(value: float, df: float, binary: bool) -> Detectable:
+        if math.isnan(df) or math.isnan(value):
+            return Detectable(math.nan, NEEDS_RUNS if math.isnan(df) else NO_FLIP, level, power)
+        if value > 1:
+            return Detectable(math.nan, TOO_FEW_UNITS, level, power)
+        return Detectable(value, LOST if binary else LOWER, level, power)
+
+    return [*map(found, value.tolist(), df.tolist(), binary.tolist())]
+
+
+def lost_problems(
+    spread: ArrayLike, n: ArrayLike, errors: float, effect: ArrayLike = 1.0
+) -> FloatArray:
     """Solve D = errors·√((s_d² + effect·(D - D²))/N): losing a share D of the problems.
 
     A lost problem moves its d_i from 0 to -1, so the variance grows with the very change that is
@@ -150,36 +184,28 @@ def lost_problems(spread: float, n: float, errors: float, effect: float = 1.0) -
 
     Parameters
     ----------
-    spread : float
+    spread : (...) array
         s_d², N times the variance of the mean difference as it is.
-    n : float
+    n : (...) array
         Problems.
     errors : float
         Standard errors between no change and a change that is found, z_a + z_b: `reach`.
-    effect : float
+    effect : (...) array
         What losses by cluster multiply their variance by.
     """
+    spread, effect = np.asarray(spread), np.asarray(effect)
     k = errors**2 / n
     # (1 + k·effect) D² - k·effect D - k s_d² = 0.
     lost = k * effect
-    return (lost + math.sqrt(lost**2 + 4 * (1 + lost) * k * spread)) / (2 * (1 + lost))
+    return (lost + np.sqrt(lost**2 + 4 * (1 + lost) * k * spread)) / (2 * (1 + lost))
 
 
-def reach(df: float, level: float, power: float = POWER) -> float:
+def reach(df: ArrayLike, level: float, power: float = POWER) -> FloatArray:
     """Return how many standard errors off zero a change is found with `power`.
 
     z_a + z_b with infinite degrees of freedom; else the non-centrality of the t test, which is
     more than t_a + t_b where there are few.
     """
-    if math.isinf(df):
-        return normal_quantile(level) + float(special.ndtri(power))
-    return float(special.nctdtrinc(df, 1 - power, t_quantile(level, df)))
-
-
-def _still(a: Sample, b: Sample, level: float) -> float:
-    """Return the drop that is found for certain where every problem repeats itself."""
-    if not (a.binary and b.binary):
-        return math.nan
-    won, lost, pairs = coins(a, b)
-    z2 = normal_quantile(level) ** 2
-    return (z2 + math.sqrt(z2**2 + 4 * z2 * (won + lost))) / (2 * pairs)
+    normal = normal_quantile(level) + float(special.ndtri(power))
+    t = special.stdtrit(df, (1 + level) / 2)
+    return np.where(np.isinf(df), normal, special.nctdtrinc(df, 1 - power, t))
