@@ -6,7 +6,7 @@ For graded scores, clusters and differences of systems, which have no beta-binom
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy import special
 from repeval.stats.clusters import score_variance
 from repeval.stats.components import noise_terms, within
 from repeval.stats.intervals import normal_quantile, satterthwaite
-from repeval.stats.sample import FloatArray, IntArray, Sample
+from repeval.stats.sample import TOGETHER, FloatArray, IntArray, Pair, Sample, sides, variances
 
 # Newton's steps: it starts within a few of its roots.
 STEPS = 60
@@ -59,23 +59,38 @@ def noise_share(
     clusters : (N,) int array, optional
         Codes 0..G-1; the variance is then that between clusters.
     """
-    n = len(values)
-    noise = sum(map(noise_terms, parts))
-    groups = np.arange(n) if clusters is None else clusters
-    squares = np.bincount(groups, values - values.mean()) ** 2
-    variance, df = score_variance(values, clusters)
-    run_noise = noise.mean()
+    return noise_shares(values[None], [parts], clusters)[0]
+
+
+def noise_shares(
+    values: FloatArray, parts: Sequence[Sequence[Sample]], clusters: IntArray | None = None
+) -> list[NoiseShare]:
+    """Return the same for K scores, or differences, at once.
+
+    Parameters
+    ----------
+    values : (K, N) float array
+    parts : sequence of K sequences of Sample
+    clusters : (N,) int array, optional
+    """
+    n = values.shape[1]
+    noise = np.stack([sum(map(noise_terms, own)) for own in parts])
+    off = values - values.mean(axis=1, keepdims=True)
+    if clusters is None:
+        units, spread, df = n, variances(values) / n, math.inf
+    else:
+        units = int(clusters.max()) + 1
+        off = np.stack([np.bincount(clusters, row) for row in off])
+        spread, df = np.transpose([score_variance(row, clusters) for row in values])
+    run_noise = noise.mean(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = float(np.divide(run_noise, n * variance))
-    return NoiseShare(
-        share=share,
-        runs=sum(map(within, parts)) / run_noise if run_noise else math.nan,
-        df_spread=min(df, len(squares) - 1, satterthwaite(squares)),
-        df_noise=min(
-            sum(int((part.runs - 1).sum()) for part in parts),
-            _noise_df(noise, parts, clusters),
-        ),
-    )
+        share = run_noise / (n * spread)
+        runs = np.array([sum(map(within, own)) for own in parts]) / run_noise
+    df_spread = np.minimum(np.minimum(df, units - 1), satterthwaite(off**2))
+    most = [sum(int(part.runs.sum()) - n for part in own) for own in parts]
+    df_noise = np.minimum(most, _noise_df(noise, parts, clusters))
+    columns = share, np.where(run_noise > 0, runs, math.nan), df_spread, df_noise
+    return [NoiseShare(*row) for row in np.transpose(columns).tolist()]
 
 
 def share_limits(shares: Sequence[NoiseShare], level: float = 0.95) -> FloatArray:
@@ -129,7 +144,7 @@ def share_iccs(shares: Sequence[NoiseShare], level: float = 0.95) -> FloatArray:
 
 
 def difference_profile_limits(
-    pairs: Sequence[tuple[Sample, Sample]],
+    pairs: Sequence[Pair],
     *,
     level: float = 0.95,
     clusters: IntArray | None = None,
@@ -145,9 +160,10 @@ def difference_profile_limits(
     """
     limits = [(math.nan, math.nan)] * len(pairs)
     repeated = [i for i, pair in enumerate(pairs) if min(s.runs.max() for s in pair) > 1]
-    shares = [
-        noise_share(a.rate - b.rate, [a, b], clusters) for a, b in (pairs[i] for i in repeated)
-    ]
+    shares: list[NoiseShare] = []
+    for first in range(0, len(repeated), step := max(1, TOGETHER // len(pairs[0][0]))):
+        some = [pairs[i] for i in repeated[first : first + step]]
+        shares += noise_shares(np.subtract(*sides(some, lambda s: s.rate)), some, clusters)
     known = [(i, share) for i, share in zip(repeated, shares, strict=True) if share.share > 0]
     iccs = share_iccs([share for _, share in known], level)
     for (i, _), (low, high) in zip(known, iccs.tolist(), strict=True):
@@ -155,10 +171,30 @@ def difference_profile_limits(
     return limits
 
 
-def _noise_df(noise: FloatArray, parts: Sequence[Sample], clusters: IntArray | None) -> float:
+def _noise_df(
+    noise: FloatArray, parts: Sequence[Sequence[Sample]], clusters: IntArray | None
+) -> FloatArray:
     """Return the degrees of freedom that match the variance of a mean of noise terms."""
-    if clusters is None:
-        # Problems that nobody repeated are no terms; as parts of clusters they cannot be left out.
-        noise = noise[np.any([part.runs > 1 for part in parts], axis=0)]
-    squared, _ = score_variance(noise, clusters)
-    return max(1.0, 2 * noise.mean() ** 2 / squared) if squared > 0 else math.inf
+    if clusters is not None:
+        mean = noise.mean(axis=1)
+        squared = np.array([score_variance(row, clusters)[0] for row in noise])
+    else:
+        mean, squared = np.empty((2, len(noise)))
+        for at, terms in _repeated(noise, parts):
+            mean[at], squared[at] = terms.mean(axis=1), variances(terms) / terms.shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(squared > 0, np.maximum(1.0, 2 * mean**2 / squared), math.inf)
+
+
+def _repeated(
+    noise: FloatArray, parts: Sequence[Sequence[Sample]]
+) -> Iterator[tuple[list[int], FloatArray]]:
+    """Yield the terms of problems that somebody repeated, and whose they are.
+
+    Those that nobody did are no terms; as parts of clusters they could not be left out.
+    """
+    whole = [any(part.distinct_runs[0] > 1 for part in own) for own in parts]
+    if any(whole):
+        yield [*np.flatnonzero(whole)], noise[np.array(whole)]
+    for i in np.flatnonzero(~np.array(whole)):
+        yield [i], noise[i : i + 1, np.any([part.runs > 1 for part in parts[i]], axis=0)]

@@ -125,7 +125,8 @@ def separation(
         what, n, found = replace(what, between=what.between + added), math.inf, None
         for _ in range(PASSES):
             # With more problems there are as many more clusters.
-            target = (difference / reach(max(1.0, parts * n / len(d) - 1), sure, power)) ** 2
+            errors = float(reach(max(1.0, parts * n / len(d) - 1), sure, power))
+            target = (difference / errors) ** 2
             found = cheapest(what, prices, target, **kinds)
             if found is None:
                 break

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +22,7 @@ from repeval.stats.intervals import (
     t_quantile,
     wilson,
 )
-from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample, as_sample
+from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Pair, as_sample, sides
 
 # Tables as likely as the one seen count as extreme, whatever rounding says (as in R).
 AS_LIKELY = 1 + 1e-7
@@ -107,15 +108,11 @@ def chance_flips(a: Any, b: Any) -> ChanceFlips:
     >>> round(found.lower, 2), round(found.higher, 2)
     (0.9, 0.9)
     """
-    first, second = paired(a, b)
-    if not (first.binary and second.binary):
+    pair = paired(a, b)
+    if not all(s.binary for s in pair):
         return ChanceFlips(math.nan, math.nan)
-    lower = higher = 0.0
-    tables, counts, _ = _tables(first, second)
-    for table, n in zip(tables, counts.tolist(), strict=True):
-        lower += n * table.probability[table.lead > 0].sum()
-        higher += n * table.probability[table.lead < 0].sum()
-    return ChanceFlips(float(lower), float(higher))
+    found = apart([pair], 0.95)
+    return ChanceFlips(float(found.lower[0]), float(found.higher[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,28 +164,78 @@ def separated(a: Any, b: Any, *, level: float = 0.95) -> Separated:
     >>> found.a_better.tolist(), round(found.by_chance, 3)
     ([True, False, False, False, False, False], 0.016)
     """
-    first, second = paired(a, b)
-    if not (first.binary and second.binary):
+    pair = paired(a, b)
+    if not all(s.binary for s in pair):
         raise ValueError("pass/fail outcomes are needed; the data hold scores between 0 and 1")
-    tables, counts, kind = _tables(first, second)
-    sizes = np.array([len(table.p_value) for table in tables])
-    # The expected number of p-values up to each possible one, and the largest that is rare enough.
-    possible = np.concatenate([table.p_value for table in tables])
-    weight = np.repeat(counts, sizes) * np.concatenate([table.probability for table in tables])
-    starts = np.cumsum(sizes) - sizes - [table.fewest for table in tables]
-    p = possible[starts[kind] + first.passes]
-    order = np.argsort(possible)
-    up_to = np.concatenate([[0.0], np.cumsum(weight[order])])
-    seen = np.sort(p)
-    expected = up_to[np.searchsorted(possible[order], seen * AS_LIKELY, side="right")]
-    count = np.searchsorted(seen, seen * AS_LIKELY, side="right")
-    rare = np.flatnonzero(expected <= (1 - level) * count)
-    last = rare[-1] if rare.size else None
-    named = p <= (seen[last] * AS_LIKELY if rare.size else -1.0)
-    by_chance = float(expected[last]) if rare.size else 0.0
-    return Separated(
-        named & (first.rate > second.rate), named & (first.rate < second.rate), p, by_chance
+    found = apart([pair], level)
+    rows = found.a_better, found.b_better, found.p_value
+    return Separated(*(row[0] for row in rows), float(found.by_chance[0]))
+
+
+class Apart(NamedTuple):
+    """What `separated` and `chance_flips` say of K pairs.
+
+    Attributes
+    ----------
+    a_better, b_better : (K, N) bool array
+    p_value : (K, N) float array
+    by_chance, lower, higher : (K,) float array
+    """
+
+    a_better: NDArray[np.bool_]
+    b_better: NDArray[np.bool_]
+    p_value: FloatArray
+    by_chance: FloatArray
+    lower: FloatArray
+    higher: FloatArray
+
+
+def together(pairs: Sequence[Pair]) -> int:
+    """Return how many numbers `apart` takes of a pair: all passes there may be of each runs."""
+    runs = [{r for s in side for r in s.distinct_runs} for side in zip(*pairs, strict=True)]
+    return math.prod(sum(r + 1 for r in side) for side in runs)
+
+
+def apart(pairs: Sequence[Pair], level: float) -> Apart:
+    """Compare each problem of K pairs on N pass/fail problems; see `separated`."""
+    passes, other = sides(pairs, lambda s: s.passes)
+    tables, kind = _tables(passes, other, *sides(pairs, lambda s: s.runs))
+    k, sizes = len(pairs), np.array([len(table.p_value) for table in tables])
+    # What is possible is a place in the tables of all kinds of problems, one after the other.
+    starts = np.cumsum(sizes) - sizes
+    place = (starts - [table.fewest for table in tables])[kind] + passes
+    possible, probability, lead = (
+        np.concatenate([getattr(table, name) for table in tables])
+        for name in ("p_value", "probability", "lead")
     )
+    counts, seen = _counted(kind, len(tables)), _counted(place, len(possible))
+    # The expected number of p-values up to each possible one, and the largest that is rare enough.
+    order = np.argsort(possible, kind="stable")
+    up_to = np.searchsorted(possible[order], possible[order] * AS_LIKELY, side="right")
+    weight = np.repeat(counts, sizes, axis=1) * probability
+    expected, count = (_up_to(x[:, order], up_to) for x in (weight, seen))
+    rare = (seen[:, order] > 0) & (expected <= (1 - level) * count)
+    last = np.where(rare.any(axis=1), rare.shape[1] - 1 - rare[:, ::-1].argmax(axis=1), -1)
+    limit = np.where(last >= 0, possible[order][last] * AS_LIKELY, -1.0)
+    p = possible[place]
+    named, better = p <= limit[:, None], np.subtract(*sides(pairs, lambda s: s.rate))
+    by_chance = np.where(last >= 0, expected[np.arange(k), last], 0.0)
+    leads = (
+        np.add.reduceat(np.where(side, probability, 0.0), starts) for side in (lead > 0, lead < 0)
+    )
+    lower, higher = (np.cumsum(counts * side, axis=1)[:, -1] for side in leads)
+    return Apart(named & (better > 0), named & (better < 0), p, by_chance, lower, higher)
+
+
+def _counted(codes: IntArray, kinds: int) -> IntArray:
+    """Count the codes 0, 1, ... of each row."""
+    codes = codes + kinds * np.arange(len(codes))[:, None]
+    return np.bincount(codes.ravel(), minlength=len(codes) * kinds).reshape(len(codes), kinds)
+
+
+def _up_to(rows: NDArray[Any], places: IntArray) -> NDArray[Any]:
+    """Return the sums of the first so many numbers of each row, at least one."""
+    return np.cumsum(rows, axis=1)[:, places - 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,18 +261,19 @@ def _table(passes: int, runs_a: int, runs_b: int) -> _Table:
     return _Table(int(k[0]), probability, lead, np.minimum(np.cumsum(rising)[below - 1], 1.0))
 
 
-@functools.lru_cache(maxsize=1)
-def _tables(a: Sample, b: Sample) -> tuple[list[_Table], IntArray, IntArray]:
-    """Return the law of every kind of problem, how many have it, and which one each problem has.
+def _tables(
+    passes: IntArray, other: IntArray, runs_a: IntArray, runs_b: IntArray
+) -> tuple[list[_Table], IntArray]:
+    """Return the law of every kind of problem, and which one each problem has.
 
     Kinds are told by passes and runs.
     """
-    most = int(a.runs.max()) + 1, int(b.runs.max()) + 1
-    code = ((a.passes + b.passes) * most[0] + a.runs) * most[1] + b.runs
-    codes, kind, counts = np.unique(code, return_inverse=True, return_counts=True)
-    rest, runs_b = np.divmod(codes, most[1])
-    kinds = zip(*(x.tolist() for x in (*np.divmod(rest, most[0]), runs_b)), strict=True)
-    return [_table(*each) for each in kinds], counts, kind
+    most = int(runs_a.max()) + 1, int(runs_b.max()) + 1
+    code = ((passes + other) * most[0] + runs_a) * most[1] + runs_b
+    codes, kind = np.unique(code, return_inverse=True)
+    rest, last = np.divmod(codes, most[1])
+    kinds = zip(*(x.tolist() for x in (*np.divmod(rest, most[0]), last)), strict=True)
+    return [_table(*each) for each in kinds], kind.reshape(code.shape)
 
 
 def _log_choose(n: int, k: IntArray) -> FloatArray:
