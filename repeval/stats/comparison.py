@@ -26,7 +26,7 @@ from repeval.stats.intervals import (
 from repeval.stats.pairs import decision
 from repeval.stats.pairs.hull import decided, decided_by_clusters, run_noise, these_limits
 from repeval.stats.resampling import as_clusters, as_generator, rerun_means, resampled_means
-from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample
+from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Pair, Sample, of_pairs, sides
 
 ESTIMANDS = {
     "paired": "superpopulation",
@@ -40,6 +40,8 @@ ESTIMANDS = {
 POWER = 0.8
 # Pairs whose laws are transformed at once.
 BATCH = 500
+# What reads the law of another.
+LAWS = {"paired": "one_level"}
 EXPANDED = "%s at the expanded level, hull"
 
 
@@ -158,48 +160,70 @@ def compare(
     return _monte_carlo(*pair, name, level, n_resamples, as_generator(rng), groups)
 
 
-def exact_comparisons(
-    pairs: Sequence[tuple[Sample, Sample]], name: str, level: float
-) -> list[Comparison]:
+def exact_comparisons(pairs: Sequence[Pair], name: str, level: float) -> list[Comparison]:
     """Compare many pairs by their exact laws, those of one size in one batched transform."""
-    results: dict[int, Comparison] = {}
+    return all_comparisons(pairs, (name,), level)[name]
+
+
+def all_comparisons(
+    pairs: Sequence[Pair], names: Sequence[str], level: float
+) -> dict[str, list[Comparison]]:
+    """Return the same by several procedures, which read each law once."""
+    results: dict[str, dict[int, Comparison]] = {name: {} for name in names}
     batches: dict[tuple[int, int], list[int]] = {}
     for i, (a, b) in enumerate(pairs):
         batches.setdefault((len(a), math.lcm(a.lattice, b.lattice)), []).append(i)
-    for (n, _), members in (
-        (size, some[first : first + BATCH])
-        for size, some in batches.items() for first in range(0, len(some), BATCH)
+    for members in (
+        some[first : first + BATCH]
+        for some in batches.values() for first in range(0, len(some), BATCH)
     ):  # fmt: skip
         here = [pairs[i] for i in members]
-        law = exact.difference_law(here, "one_level" if name == "paired" else name)
-        less, tie = law.below(0), law.at(0)
-        if name == "paired":
-            found = decided(here, decision.law_limits(law, n, level), EXPANDED % "exact law", level)
-        else:
-            ends = np.transpose(law.interval(level)).tolist()
-            found = [(Interval(*x, level, name, ESTIMANDS[name], "exact law"), None) for x in ends]
-        for row, i in enumerate(members):
-            limits, p = found[row]
-            greater = 1 - less[row] - tie[row]
-            results[i] = _comparison(*pairs[i], limits, greater, tie[row], n, p)
-    return [results[i] for i in range(len(pairs))]
+        for law_name in dict.fromkeys(LAWS.get(name, name) for name in names):
+            law = exact.difference_law(here, law_name)
+            for name in names:
+                if LAWS.get(name, name) == law_name:
+                    found = _by_law(here, law, name, level)
+                    results[name].update(zip(members, found, strict=True))
+    return {name: [found[i] for i in range(len(pairs))] for name, found in results.items()}
 
 
-def fixed_comparisons(pairs: Sequence[tuple[Sample, Sample]], level: float) -> list[Comparison]:
+def _by_law(pairs: Sequence[Pair], law: exact.Law, name: str, level: float) -> list[Comparison]:
+    """Compare pairs of one size by a procedure that reads their law."""
+    n = len(pairs[0][0])
+    less, tie = law.zero
+    if name == "paired":
+        found = decided(pairs, decision.law_limits(law, n, level), EXPANDED % "exact law", level)
+    else:
+        ends = np.transpose(law.interval(level)).tolist()
+        found = [(Interval(*x, level, name, ESTIMANDS[name], "exact law"), None) for x in ends]
+    shares = np.transpose([_mean(pairs), 1 - less - tie, tie]).tolist()
+    return [
+        _comparison(pair, limits, *share, p)
+        for pair, (limits, p), share in zip(pairs, found, shares, strict=True)
+    ]
+
+
+def fixed_comparisons(pairs: Sequence[Pair], level: float) -> list[Comparison]:
     """Compare many pairs on exactly these problems by `paired_fixed`, at once."""
     if not pairs:
         return []
     limits, said = these_limits(pairs, level)
-    ends = np.transpose([limits.low, limits.high, limits.p_below]).tolist()
+    columns = _mean(pairs), limits.low, limits.high, limits.p_below
     found = []
-    for (a, b), (low, high, below), how in zip(pairs, ends, said, strict=True):
+    for pair, (mean, low, high, below), how in zip(
+        pairs, np.transpose(columns).tolist(), said, strict=True
+    ):
         if how is None:
-            found.append(_fixed(a, b, "paired_fixed", level))
+            found.append(_fixed(*pair, "paired_fixed", level))
             continue
         shown = Interval(low, high, level, "paired_fixed", ESTIMANDS["paired_fixed"], how)
-        p_value = min(below, 2 - below)
-        found.append(_comparison(a, b, shown, below / 2, 0.0, len(a), p_value))
+        found.append(_comparison(pair, shown, mean, below / 2, 0.0, min(below, 2 - below)))
     return found
+
+
+def _mean(pairs: Sequence[Pair]) -> FloatArray:
+    """Return the differences of the scores."""
+    return of_pairs(lambda some: np.subtract(*sides(some, lambda s: s.rate)).mean(axis=1), pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,14 +268,19 @@ def pooled_z(a: Any, b: Any) -> float:
     ----------
     VC section 5.1.
     """
-    first, second = paired(a, b)
-    if not (first.binary and second.binary):
-        return math.nan
-    runs = np.array([first.runs.sum(), second.runs.sum()])
-    means = np.array([first.rate.mean(), second.rate.mean()])
-    share = means @ runs / runs.sum()
-    variance = share * (1 - share) * (1 / runs).sum()
-    return float((means[0] - means[1]) / math.sqrt(variance)) if variance > 0 else math.nan
+    return pooled_zs([paired(a, b)])[0]
+
+
+def pooled_zs(pairs: Sequence[Pair]) -> list[float]:
+    """Return the same for many pairs."""
+    runs = np.array([[float(s.runs.sum()) for s in pair] for pair in pairs])
+    means = np.array([[s.rate.mean() for s in pair] for pair in pairs])
+    binary = np.array([a.binary and b.binary for a, b in pairs])
+    share = np.vecdot(means, runs) / runs.sum(axis=1)
+    variance = share * (1 - share) * (1 / runs).sum(axis=1)
+    known = binary & (variance > 0)
+    z = (means[:, 0] - means[:, 1]) / np.sqrt(np.where(known, variance, math.nan))
+    return z.tolist()
 
 
 def minimum_detectable(variance: float, level: float, power: float = POWER) -> float:
@@ -280,20 +309,19 @@ def holm(p_values: ArrayLike) -> FloatArray:
 
 
 def _comparison(
-    a: Sample,
-    b: Sample,
+    pair: Pair,
     limits: Interval,
+    difference: float,
     p_greater: float,
     p_tie: float,
-    n: int,
     p_value: float | None = None,
 ) -> Comparison:
-    p_greater, p_tie = max(0.0, float(p_greater)), float(p_tie)
+    p_greater = max(0.0, p_greater)
     if p_value is None:
         p_value = max(0.0, min(1.0, 2 * min(p_greater + p_tie, 1 - p_greater)))
         if limits.high - limits.low < ROUNDING:
-            limits = _newcombe(a, b, limits)
-    return Comparison(float((a.rate - b.rate).mean()), limits, p_greater, p_tie, p_value, n)
+            limits = _newcombe(*pair, limits)
+    return Comparison(difference, limits, p_greater, p_tie, p_value, len(pair[0]))
 
 
 def _newcombe(a: Sample, b: Sample, limits: Interval) -> Interval:
@@ -322,9 +350,9 @@ def _clustered_normal(
         how = f"Student's t, {df:.1f} df, {groups.max() + 1} clusters"
     limits = Interval(mean - half, mean + half, level, name, "superpopulation", how)
     if se == 0:
-        return _comparison(a, b, limits, float(mean > 0), float(mean == 0), len(d))
+        return _comparison((a, b), limits, mean, float(mean > 0), float(mean == 0))
     greater = float(special.ndtr(mean / se) if math.isinf(df) else special.stdtr(df, mean / se))
-    return _comparison(a, b, limits, greater, 0.0, len(d))
+    return _comparison((a, b), limits, mean, greater, 0.0)
 
 
 def _fixed(a: Sample, b: Sample, name: str, level: float) -> Comparison:
@@ -361,11 +389,12 @@ def _monte_carlo(
     draws[np.abs(draws) < ROUNDING] = 0.0
     how = f"Monte Carlo, {n_resamples} resamples"
     greater, tie = float((draws > 0).mean()), float((draws == 0).mean())
+    mean = float((a.rate - b.rate).mean())
     if name == "paired":
         law = decision.drawn_limits(draws, len(a), level)
         ((limits, p_value),) = decided([(a, b)], law, EXPANDED % how, level)
-        return _comparison(a, b, limits, greater, tie, len(a), p_value)
+        return _comparison((a, b), limits, mean, greater, tie, p_value)
     tail = (1 - level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail], method="inverted_cdf")
     limits = Interval(float(low), float(high), level, name, ESTIMANDS[name], how)
-    return _comparison(a, b, limits, greater, tie, len(a))
+    return _comparison((a, b), limits, mean, greater, tie)

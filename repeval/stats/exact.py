@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import fft
 
-from repeval.stats.sample import FloatArray, IntArray, Sample
+from repeval.stats.sample import FloatArray, IntArray, Pair, Sample, of_pairs, sides
 
 # Longest transforms for one system (10 ms) and for each of many pairs; laws that need more are
 # left to the class bootstrap (`resample.py`).
@@ -74,6 +75,11 @@ class Law:
         return self.pmf.sum(axis=-1, where=self._lattice == point)
 
     @functools.cached_property
+    def zero(self) -> tuple[FloatArray, FloatArray]:
+        """P(X < 0) and P(X = 0)."""
+        return self.below(0), self.at(0)
+
+    @functools.cached_property
     def _lattice(self) -> IntArray:
         return self.start[..., None] + np.arange(self.pmf.shape[-1])
 
@@ -94,7 +100,7 @@ def binomial_table(runs: int) -> FloatArray:
 
 def is_exact(*samples: Sample) -> bool:
     """Whether the mean of these samples has an exact law of practical size."""
-    if not all(s.binary and s.runs.max() <= RUNS_LIMIT for s in samples):
+    if not all(s.binary and s.distinct_runs[-1] <= RUNS_LIMIT for s in samples):
         return False
     lattice = math.lcm(*(s.lattice for s in samples)) * len(samples)
     n = len(samples[0])
@@ -140,32 +146,56 @@ def _kinds(sample: Sample) -> tuple[FloatArray, IntArray]:
     return np.concatenate(ones), np.concatenate(counts)
 
 
-def difference_law(pairs: list[tuple[Sample, Sample]], name: str) -> Law:
+def difference_law(pairs: Sequence[Pair], name: str) -> Law:
     """Return the laws of the paired bootstrap difference of means, one row a pair.
 
     Parameters
     ----------
-    pairs : list of (Sample, Sample)
+    pairs : sequence of K pairs of Sample
         All on equally many problems and with one common lattice.
     name : {"one_level", "two_level"}
     """
     n = len(pairs[0][0])
     lattice = math.lcm(*{s.lattice for pair in pairs for s in pair})
-    ones = np.stack([_difference(a, b, lattice, name)[None] for a, b in pairs])
+    ones, alike = np.empty((len(pairs), 1, 2 * lattice + 1)), {}
+    for i, pair in enumerate(pairs):
+        alike.setdefault(_runs_of(*pair), []).append(i)
+    for runs, members in alike.items():
+        some, width = [pairs[i] for i in members], max((r1 + 1) * (r2 + 1) for r1, r2 in runs)
+        one = functools.partial(_differences, runs=runs, lattice=lattice, name=name)
+        ones[members, 0] = of_pairs(one, some, width).T
     return Law(*convolution_power(ones, np.array([n]), -lattice), 1 / (n * lattice))
 
 
-def _difference(a: Sample, b: Sample, lattice: int, name: str) -> FloatArray:
-    """Law of one problem's difference on -L..L, problems drawn at random."""
-    law = np.zeros(2 * lattice + 1)
-    for r1, r2 in {*zip(a.runs.tolist(), b.runs.tolist(), strict=True)}:
-        here = (a.runs == r1) & (b.runs == r2)
-        code = a.passes[here] * (r2 + 1) + b.passes[here]
-        joint = np.bincount(code, minlength=(r1 + 1) * (r2 + 1)).reshape(r1 + 1, r2 + 1) / len(a)
+def _runs_of(a: Sample, b: Sample) -> tuple[tuple[int, int], ...]:
+    """Return the numbers of runs that a problem has in two systems, all there are."""
+    if len(a.distinct_runs) == len(b.distinct_runs) == 1:
+        return ((a.distinct_runs[0], b.distinct_runs[0]),)
+    return (*{*zip(a.runs.tolist(), b.runs.tolist(), strict=True)},)
+
+
+def _differences(
+    pairs: Sequence[Pair], runs: Sequence[tuple[int, int]], lattice: int, name: str
+) -> FloatArray:
+    """Return the laws of one problem's difference on -L..L, problems drawn at random.
+
+    Returns
+    -------
+    (2L + 1, K) float array
+    """
+    passes, other = sides(pairs, lambda s: s.passes)
+    runs_a, runs_b = sides(pairs, lambda s: s.runs)
+    k, points, row = len(pairs), 2 * lattice + 1, np.arange(len(pairs))[:, None]
+    laws = np.zeros((k, points))
+    for r1, r2 in runs:
+        here, size = (runs_a == r1) & (runs_b == r2), (r1 + 1) * (r2 + 1)
+        code = (row * size + passes * (r2 + 1) + other)[here]
+        joint = np.bincount(code, minlength=k * size).reshape(k, r1 + 1, r2 + 1) / runs_a.shape[1]
         if name == "two_level":
             joint = binomial_table(r1).T @ joint @ binomial_table(r2)
-        law += np.bincount(_places(r1, r2, lattice), joint.ravel(), minlength=len(law))
-    return law
+        places = row * points + _places(r1, r2, lattice)
+        laws += np.bincount(places.ravel(), joint.ravel(), k * points).reshape(k, points)
+    return laws.T
 
 
 @functools.lru_cache(maxsize=64)

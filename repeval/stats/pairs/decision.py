@@ -100,7 +100,7 @@ def law_limits(law: Law, n: int, level: float) -> Limits:
     low, high = law.quantile(tail), law.quantile(1 - tail)
     if tail <= CDF_TOLERANCE:
         low, high = np.full_like(low, -1), np.full_like(high, 1)
-    less, tie = law.below(0), law.at(0)
+    less, tie = law.zero
     return Limits(
         low,
         high,

@@ -102,7 +102,8 @@ def detectable_changes(
     n = len(pairs[0][0])
     if n < FEWEST:
         return [Detectable(math.nan, FEW_PROBLEMS, level, power)] * len(pairs)
-    errors = float(reach(n - 1 if groups is None else cluster_df(np.bincount(groups)), level, power))
+    df = n - 1 if groups is None else cluster_df(np.bincount(groups))
+    errors = float(reach(df, level, power))
 
     def some(pairs: Sequence[Pair]) -> FloatArray:
         d = np.subtract(*sides(pairs, lambda s: s.rate))
