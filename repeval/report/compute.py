@@ -6,7 +6,7 @@ import contextlib
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from repeval.messages import RepevalError
 from repeval.report.rows import (
     ALL_PAIRS,
     ConditionPair,
-    Difference,
     Fixed,
     Limits,
     Pair,
@@ -26,7 +25,6 @@ from repeval.report.rows import (
     Settings,
     System,
     TwoLevelRank,
-    columns,
     constant_share,
     couples,
     ends_of,
@@ -40,7 +38,7 @@ from repeval.report.rows import (
 )
 from repeval.stats import ceiling, comparison, exact
 from repeval.stats.betabinomial import fit_beta_binomial, pass_hat_k
-from repeval.stats.components import components, difference_components
+from repeval.stats.components import components, differences_components, score
 from repeval.stats.design import allocation
 from repeval.stats.intervals import ESTIMANDS, interval, normal_quantile
 from repeval.stats.noise_share import difference_profile_limits
@@ -205,11 +203,12 @@ class Answers:
             self.ordered((a, condition), (b, condition))
             for a, i in place.items() for b in ranked[i + 1 : i + reach]
         ]  # fmt: skip
-        rows = [
-            Pair(condition=condition, model_a=a[0], model_b=b[0],
-                 adjacent=abs(place[b[0]] - place[a[0]]) == 1, **columns(row))
-            for a, b, row in self.differences(named)
-        ]  # fmt: skip
+
+        def row(a: Any, b: Any, found: dict[str, Any]) -> Pair:
+            near = abs(place[b[0]] - place[a[0]]) == 1
+            return Pair(condition=condition, model_a=a[0], model_b=b[0], adjacent=near, **found)
+
+        rows = self.differences(named, row)
         return _adjusted(rows, lambda row: row.adjacent)
 
     def ordered(self, a: Any, b: Any) -> tuple[Any, Any]:
@@ -218,7 +217,7 @@ class Answers:
             x, y, _ = self.outcomes.pair(a, b)
         except RepevalError:
             return a, b
-        return (a, b) if x.rate.mean() >= y.rate.mean() else (b, a)
+        return (a, b) if score(x) >= score(y) else (b, a)
 
     def condition_pairs(self) -> list[ConditionPair]:
         """Compare the conditions of each model, or many with the main one (see `couples`)."""
@@ -228,100 +227,107 @@ class Answers:
         ]
         # Many are compared at once, few as if there were no others.
         batches = [itertools.chain(*named)] if len(named) > ALL_PAIRS else named
-        rows = [
-            ConditionPair(model=a[0], condition_a=a[1], condition_b=b[1], **columns(row))
-            for batch in batches for a, b, row in self.differences(batch)
-        ]  # fmt: skip
+
+        def row(a: Any, b: Any, found: dict[str, Any]) -> ConditionPair:
+            return ConditionPair(model=a[0], condition_a=a[1], condition_b=b[1], **found)
+
+        rows = [one for batch in batches for one in self.differences(batch, row)]
         families = itertools.groupby(rows, lambda row: (row.condition_a, row.condition_b))
         return [row for _, family in families for row in _adjusted([*family], lambda _: True)]
 
-    def differences(self, named: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any, Difference]]:
-        """Compare named systems; those with fewer than two common problems are left out."""
-        found = []
+    def differences(
+        self, named: Iterable[tuple[Any, Any]], row: Callable[[Any, Any, dict[str, Any]], Any]
+    ) -> list[Any]:
+        """Return a row for named systems; those with fewer than two common problems are left out.
+
+        Those of one size are computed together, some at a time.
+        """
+        found, batches = [], {}
         for a, b in named:
             with contextlib.suppress(RepevalError):
                 found.append((a, b, *self.outcomes.pair(a, b)))
+        for i, (*_, x, y, problems) in enumerate(found):
+            law = math.lcm(x.lattice, y.lattice) if exact.is_exact(x, y) else None
+            key = problems if self.settings.cluster else (len(x), law)
+            batches.setdefault(key, []).append(i)
         ceilings = self.ceilings([(x, y, problems) for *_, x, y, problems in found])
-        laws = {name: self.compared(found, name) for name in ("paired", "one_level", "two_level")}
-        pairs = [(x, y) for *_, x, y, _ in found]
-        laws["paired_fixed"] = comparison.fixed_comparisons(pairs, self.settings.level)
-        rows = []
-        for i, (a, b, x, y, problems) in enumerate(found):
-            answers = {name: answer[i] for name, answer in laws.items()}
-            rows.append((a, b, self.difference(x, y, problems, answers, ceilings[i])))
+        rows: list[Any] = [None] * len(found)
+        for batch in batches.values():
+            for first in range(0, len(batch), comparison.BATCH):
+                members = batch[first : first + comparison.BATCH]
+                some = [(*found[i], ceilings[i]) for i in members]
+                for i, columns in zip(members, self._differences(some), strict=True):
+                    rows[i] = row(*found[i][:2], columns)
         return rows
 
-    def difference(
-        self,
-        x: Sample,
-        y: Sample,
-        problems: Sequence[str],
-        answers: Mapping[str, comparison.Comparison],
-        ceiling_interval: Limits,
-    ) -> Difference:
-        """Answer for two systems on their common problems."""
-        level = self.settings.level
-        shown = answers["paired"]
-        fixed = answers["paired_fixed"]
-        groups = self.clusters(problems)
-        c = difference_components(x, y, groups)
-        remaining = None
-        if ceiling_interval:
-            low, high = ceiling_interval
-            remaining = narrowing_left(c, 0.0 if high is None else 1 / high, 1 / low)
-        new = power.detectable_change(x, y, groups, level=level)
-        same = power.detectable_fixed(x, y, level=level)
-        z = comparison.pooled_z(x, y)
-        half = shown.interval.width / 2
-        growing = shown.interval.exists and c.spread > 0 and not math.isnan(c.within)
-        factor = allocation.problems_factor(half, shown.difference)
-        return Difference(
-            n_problems=len(x),
-            mean_a=float(x.rate.mean()),
-            mean_b=float(y.rate.mean()),
-            difference=shown.difference,
-            flips=flips_of(x, y, problems, level),
-            interval=ends_of(shown.interval),
-            p_greater=answers["one_level"].p_greater,
-            p_tie=answers["one_level"].p_tie,
-            p_value=shown.p_value,
-            resolved=resolved(shown),
-            **figures(c, *SHARED),
-            ceiling_interval=ceiling_interval,
-            remaining_narrowing_interval=remaining,
-            mdd=known_or_none(new.value),
-            mdd_assumes=new.assumes,
-            half_widths=comparison.half_widths(half, c.aleatoric_share) if growing else None,
-            problems_factor=known_or_none(factor),
-            fixed=Fixed(
-                ends_of(fixed.interval), resolved(fixed), fixed.interval.method,
-                known_or_none(same.value), same.assumes,
-            ),
-            one_level=law_of(answers["one_level"]),
-            two_level=law_of(answers["two_level"]),
-            pooled=Pooled(
-                known_or_none(z), None if math.isnan(z) else abs(z) > normal_quantile(level)
-            ),
-            method=shown.interval.method,
+    def _differences(self, found: list[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
+        """Yield the columns of `Difference` for pairs of one size, with their ceilings' limits."""
+        level, z = self.settings.level, normal_quantile(self.settings.level)
+        pairs = [(x, y) for _, _, x, y, _, _ in found]
+        groups = self.clusters(found[0][4])
+        fixed = power.detectables_fixed(pairs, level=level)
+        columns = (
+            flips_of(pairs, [problems for *_, problems, _ in found], level),
+            differences_components(pairs, groups),
+            power.detectable_changes(pairs, groups, level=level, fixed=fixed), fixed,
+            comparison.pooled_zs(pairs), comparison.fixed_comparisons(pairs, level),
+            *self.compared(found).values(),
         )  # fmt: skip
+        for (_, _, x, y, _, of_ceiling), flips, c, new, same, pooled, these, shown, one, two in zip(
+            found, *columns, strict=True
+        ):
+            remaining = None
+            if of_ceiling:
+                low, high = of_ceiling
+                remaining = narrowing_left(c, 0.0 if high is None else 1 / high, 1 / low)
+            half = shown.interval.width / 2
+            growing = shown.interval.exists and c.spread > 0 and not math.isnan(c.within)
+            factor = allocation.problems_factor(half, shown.difference)
+            yield {
+                "n_problems": len(x),
+                "mean_a": score(x),
+                "mean_b": score(y),
+                "difference": shown.difference,
+                "flips": flips,
+                "interval": ends_of(shown.interval),
+                "p_greater": one.p_greater,
+                "p_tie": one.p_tie,
+                "p_value": shown.p_value,
+                "resolved": resolved(shown),
+                **figures(c, *SHARED),
+                "ceiling_interval": of_ceiling,
+                "remaining_narrowing_interval": remaining,
+                "mdd": known_or_none(new.value),
+                "mdd_assumes": new.assumes,
+                "half_widths": comparison.half_widths(half, c.aleatoric_share) if growing else None,
+                "problems_factor": known_or_none(factor),
+                "fixed": Fixed(
+                    ends_of(these.interval), resolved(these), these.interval.method,
+                    known_or_none(same.value), same.assumes,
+                ),
+                "one_level": law_of(one),
+                "two_level": law_of(two),
+                "pooled": Pooled(
+                    known_or_none(pooled), None if math.isnan(pooled) else abs(pooled) > z
+                ),
+                "method": shown.interval.method,
+            }  # fmt: skip
 
-    def compared(self, found: list[tuple[Any, ...]], name: str) -> list[comparison.Comparison]:
-        """Compare by the exact law, all pairs at once where they have one."""
-        s = self.settings
-        batched = [
-            i for i, (*_, x, y, _) in enumerate(found) if not s.cluster and exact.is_exact(x, y)
-        ]
-        batch = comparison.exact_comparisons([found[i][2:4] for i in batched], name, s.level)
-        results = dict(zip(batched, batch, strict=True))
-        for i, (a, b, x, y, problems) in enumerate(found):
-            if i not in results:
+    def compared(self, found: list[tuple[Any, ...]]) -> dict[str, list[comparison.Comparison]]:
+        """Compare pairs of one size by three laws, at once where these are exact."""
+        s, names = self.settings, ("paired", "one_level", "two_level")
+        if not s.cluster and exact.is_exact(*found[0][2:4]):
+            return comparison.all_comparisons([row[2:4] for row in found], names, s.level)
+        results: dict[str, list[comparison.Comparison]] = {name: [] for name in names}
+        for name in names:
+            for a, b, x, y, problems, _ in found:
                 # The shown procedure reads the draws of its law.
                 key = "one_level" if name == "paired" else name
                 options = self.options(problems, key, *a, *b)
                 if name != "paired" and options["clusters"] is not None:
                     options["method"] = "monte-carlo"
-                results[i] = comparison.compare(x, y, name=name, **options)
-        return [results[i] for i in range(len(found))]
+                results[name].append(comparison.compare(x, y, name=name, **options))
+        return results
 
     def ceilings(self, found: list[tuple[Sample, Sample, Any]]) -> list[Limits]:
         """Return the ceiling intervals of differences, batched by their problems."""

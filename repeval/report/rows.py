@@ -19,7 +19,8 @@ from repeval.stats.components import Components
 from repeval.stats.intervals import Interval
 from repeval.stats.pairs import reruns
 from repeval.stats.profile import narrowing_limits
-from repeval.stats.sample import ROUNDING, Sample
+from repeval.stats.sample import ROUNDING, TOGETHER, IntArray, Sample, of_pairs, sides
+from repeval.stats.sample import Pair as SamplePair
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -292,21 +293,35 @@ class Summary:
     over_pooled: tuple[float | None, float | None]
 
 
-def flips_of(x: Sample, y: Sample, problems: Sequence[str], level: float) -> Flips:
-    """Return the problems on which one of two systems scores higher."""
-    d = x.rate - y.rate
-    better, worse = int((d > ROUNDING).sum()), int((d < -ROUNDING).sum())
-    counts = better, worse, len(d) - better - worse
-    if not (x.binary and y.binary):
-        return Flips(*counts, None, (), (), None)
-    apart = reruns.separated(x, y, level=level)
-    chance = None
-    # With one run each, half of what differs is by definition what two equal systems would give.
-    if min(x.runs.min(), y.runs.min()) > 1:
-        chance = known_or_none(reruns.chance_flips(x, y).higher)
-    named = (apart.a_better, apart.b_better)
-    a, b = (tuple(problems[i] for i in np.flatnonzero(mask)) for mask in named)
-    return Flips(*counts, chance, a, b, apart.by_chance)
+def flips_of(
+    pairs: Sequence[SamplePair], problems: Sequence[Sequence[str]], level: float
+) -> list[Flips]:
+    """Return the problems on which one of two systems scores higher, for K pairs on N each."""
+
+    def ahead(some: Sequence[SamplePair]) -> IntArray:
+        d = np.subtract(*sides(some, lambda s: s.rate))
+        return np.stack([(d > ROUNDING).sum(axis=1), (d < -ROUNDING).sum(axis=1)])
+
+    n = len(pairs[0][0])
+    counts = [(a, b, n - a - b) for a, b in zip(*of_pairs(ahead, pairs).tolist(), strict=True)]
+    found = [Flips(*row, None, (), (), None) for row in counts]
+    binary = [i for i, pair in enumerate(pairs) if all(s.binary for s in pair)]
+    most = reruns.together([pairs[i] for i in binary]) if binary else 1
+    for first in range(0, len(binary), step := max(1, TOGETHER // max(n, most))):
+        members = binary[first : first + step]
+        apart = reruns.apart([pairs[i] for i in members], level)
+        named = [
+            [tuple(problems[i][j] for j in np.flatnonzero(row)) if some else () for some, row, i in
+             zip(mask.any(axis=1).tolist(), mask, members, strict=True)]
+            for mask in (apart.a_better, apart.b_better)
+        ]  # fmt: skip
+        columns = apart.higher.tolist(), *named, apart.by_chance.tolist()
+        for i, higher, a, b, by_chance in zip(members, *columns, strict=True):
+            # With one run each, half of what differs is by definition what two equals would give.
+            repeated = min(s.distinct_runs[0] for s in pairs[i]) > 1
+            chance = known_or_none(higher) if repeated else None
+            found[i] = Flips(*counts[i], chance, a, b, by_chance)
+    return found
 
 
 def constant_share(sample: Sample) -> float | None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from repeval.stats import exact
-from repeval.stats.components import paired
+from repeval.stats.components import paired, score
 from repeval.stats.intervals import (
     NEEDS_RUNS,
     NO_FLIP,
@@ -274,7 +274,7 @@ def pooled_z(a: Any, b: Any) -> float:
 def pooled_zs(pairs: Sequence[Pair]) -> list[float]:
     """Return the same for many pairs."""
     runs = np.array([[float(s.runs.sum()) for s in pair] for pair in pairs])
-    means = np.array([[s.rate.mean() for s in pair] for pair in pairs])
+    means = np.array([[score(s) for s in pair] for pair in pairs])
     binary = np.array([a.binary and b.binary for a, b in pairs])
     share = np.vecdot(means, runs) / runs.sum(axis=1)
     variance = share * (1 - share) * (1 / runs).sum(axis=1)

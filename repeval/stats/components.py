@@ -229,6 +229,12 @@ def paired(a: Any, b: Any) -> tuple[Sample, Sample]:
 
 
 @kept
+def score(sample: Sample) -> float:
+    """Return the mean of the pass rates, every problem with the same weight."""
+    return float(sample.rate.mean())
+
+
+@kept
 def filled_noise(sample: Sample) -> FloatArray:
     """Return v_i with the overall `within` where a problem has one run and so no v_i."""
     unknown = np.isnan(sample.noise)

@@ -226,9 +226,9 @@ def narrowing_limits(icc_low: float, icc_high: float, runs: float = 1.0) -> tupl
     low, high : float
         1 - √(1-q) with the share of run noise q = ((1-ρ)/R)/(ρ+(1-ρ)/R).
     """
-    rho = np.clip([icc_high, icc_low], 0, 1)
-    low, high = 1 - np.sqrt(rho / (rho + (1 - rho) / runs))
-    return float(low), float(high)
+    rhos = (min(max(rho, 0.0), 1.0) for rho in (icc_high, icc_low))
+    low, high = (1 - math.sqrt(rho / (rho + (1 - rho) / runs)) for rho in rhos)
+    return low, high
 
 
 def _shows_its_shape(sample: Sample) -> bool:

@@ -115,9 +115,7 @@ def detectable_changes(
     # Without clusters the two are one; where nothing differs nothing is known of clusters.
     effect = np.maximum(1.0, np.divide(spread, plain, out=np.ones(len(pairs)), where=plain > 0))
     binary = np.array([a.binary and b.binary for a, b in pairs])
-    value = np.where(
-        binary, lost_problems(spread, n, errors, effect), errors * np.sqrt(spread / n)
-    )
+    value = np.where(binary, lost_problems(spread, n, errors, effect), errors * np.sqrt(spread / n))
     if fixed is None:
         fixed = detectables_fixed(pairs, level=level, power=power)
     value = np.fmax(value, [x.value for x in fixed])
