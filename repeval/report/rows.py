@@ -19,7 +19,7 @@ from repeval.stats.components import Components
 from repeval.stats.intervals import Interval
 from repeval.stats.pairs import reruns
 from repeval.stats.profile import narrowing_limits
-from repeval.stats.sample import ROUNDING, TOGETHER, IntArray, Sample, of_pairs, sides
+from repeval.stats.sample import ROUNDING, TOGETHER, IntArray, Sample, differences, of_pairs
 from repeval.stats.sample import Pair as SamplePair
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def flips_of(
     """Return the problems on which one of two systems scores higher, for K pairs on N each."""
 
     def ahead(some: Sequence[SamplePair]) -> IntArray:
-        d = np.subtract(*sides(some, lambda s: s.rate))
+        d = differences(some)
         return np.stack([(d > ROUNDING).sum(axis=1), (d < -ROUNDING).sum(axis=1)])
 
     n = len(pairs[0][0])

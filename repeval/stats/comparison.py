@@ -26,7 +26,7 @@ from repeval.stats.intervals import (
 from repeval.stats.pairs import decision
 from repeval.stats.pairs.hull import decided, decided_by_clusters, run_noise, these_limits
 from repeval.stats.resampling import as_clusters, as_generator, rerun_means, resampled_means
-from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Pair, Sample, of_pairs, sides
+from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Pair, Sample, differences, of_pairs
 
 ESTIMANDS = {
     "paired": "superpopulation",
@@ -178,12 +178,10 @@ def all_comparisons(
         for some in batches.values() for first in range(0, len(some), BATCH)
     ):  # fmt: skip
         here = [pairs[i] for i in members]
-        for law_name in dict.fromkeys(LAWS.get(name, name) for name in names):
-            law = exact.difference_law(here, law_name)
-            for name in names:
-                if LAWS.get(name, name) == law_name:
-                    found = _by_law(here, law, name, level)
-                    results[name].update(zip(members, found, strict=True))
+        laws = {x: exact.difference_law(here, x) for x in {LAWS.get(name, name) for name in names}}
+        for name in names:
+            found = _by_law(here, laws[LAWS.get(name, name)], name, level)
+            results[name].update(zip(members, found, strict=True))
     return {name: [found[i] for i in range(len(pairs))] for name, found in results.items()}
 
 
@@ -208,13 +206,11 @@ def fixed_comparisons(pairs: Sequence[Pair], level: float) -> list[Comparison]:
     if not pairs:
         return []
     limits, said = these_limits(pairs, level)
-    columns = _mean(pairs), limits.low, limits.high, limits.p_below
+    rows = np.transpose([_mean(pairs), limits.low, limits.high, limits.p_below]).tolist()
     found = []
-    for pair, (mean, low, high, below), how in zip(
-        pairs, np.transpose(columns).tolist(), said, strict=True
-    ):
+    for pair, (mean, low, high, below), how in zip(pairs, rows, said, strict=True):
         if how is None:
-            found.append(_fixed(*pair, "paired_fixed", level))
+            found.append(_none("paired_fixed", mean, level, NEEDS_RUNS, len(pair[0])))
             continue
         shown = Interval(low, high, level, "paired_fixed", ESTIMANDS["paired_fixed"], how)
         found.append(_comparison(pair, shown, mean, below / 2, 0.0, min(below, 2 - below)))
@@ -223,7 +219,7 @@ def fixed_comparisons(pairs: Sequence[Pair], level: float) -> list[Comparison]:
 
 def _mean(pairs: Sequence[Pair]) -> FloatArray:
     """Return the differences of the scores."""
-    return of_pairs(lambda some: np.subtract(*sides(some, lambda s: s.rate)).mean(axis=1), pairs)
+    return of_pairs(lambda some: differences(some).mean(axis=1), pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,14 +351,17 @@ def _clustered_normal(
     return _comparison((a, b), limits, mean, greater, 0.0)
 
 
+def _none(name: str, mean: float, level: float, reason: str, n: int) -> Comparison:
+    limits = Interval(math.nan, math.nan, level, name, "fixed", reason)
+    return Comparison(mean, limits, math.nan, math.nan, math.nan, n)
+
+
 def _fixed(a: Sample, b: Sample, name: str, level: float) -> Comparison:
     """Compare on exactly these problems: only run noise, Var = (μ_wA + μ_wB)/(N R)."""
     n = len(a)
     mean, se, df = run_noise(a, b)
     if math.isnan(se):
-        reason = NEEDS_RUNS if math.isnan(df) else NO_FLIP
-        limits = Interval(math.nan, math.nan, level, name, "fixed", reason)
-        return Comparison(mean, limits, math.nan, math.nan, math.nan, n)
+        return _none(name, mean, level, NEEDS_RUNS if math.isnan(df) else NO_FLIP, n)
     df = math.inf if name == "fixed_normal" else df
     half = t_quantile(level, df) * se
     how = "closed form" if math.isinf(df) else f"Student's t, {df:.1f} df"

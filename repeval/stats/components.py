@@ -20,6 +20,7 @@ from repeval.stats.sample import (
     Pair,
     Sample,
     as_sample,
+    differences,
     kept,
     sides,
     variance,
@@ -213,7 +214,7 @@ def differences_components(
     found: list[Components] = []
     for first in range(0, len(pairs), step := max(1, TOGETHER // len(pairs[0][0]))):
         some = pairs[first : first + step]
-        values = np.subtract(*sides(some, lambda s: s.rate))
+        values = differences(some)
         runs = np.concatenate(sides(some, lambda s: s.runs), axis=1)
         about = np.array([[f(a) + f(b) for a, b in some] for f in (run_noise, within)])
         found += _components(values, runs, about, groups)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import fft
 
-from repeval.stats.sample import FloatArray, IntArray, Pair, Sample, of_pairs, sides
+from repeval.stats.sample import TOGETHER, FloatArray, IntArray, Pair, Sample, of_pairs, sides
 
 # Longest transforms for one system (10 ms) and for each of many pairs; laws that need more are
 # left to the class bootstrap (`resample.py`).
@@ -279,8 +279,13 @@ def _normalised(pmf: FloatArray) -> FloatArray:
 def _transformed(ones: FloatArray, counts: IntArray, length: int) -> FloatArray:
     """Convolve kinds of variables on a circle of `length` points."""
     phi = np.fft.rfft(ones, length)
-    powers = [power(phi[..., kind, :], n) for kind, n in enumerate(counts.tolist())]
-    return np.fft.irfft(functools.reduce(np.multiply, powers), length)
+    batch = phi.reshape(-1, *phi.shape[-2:])
+    # Some at a time: what is raised to a power should not leave the processor's cache.
+    for first in range(0, len(batch), step := max(1, TOGETHER // (2 * batch[0].size))):
+        some = batch[first : first + step]
+        powers = [power(some[:, kind], n) for kind, n in enumerate(counts.tolist())]
+        some[:, 0] = functools.reduce(np.multiply, powers)
+    return np.fft.irfft(phi[..., 0, :], length)
 
 
 def power(base: np.ndarray, n: int) -> np.ndarray:

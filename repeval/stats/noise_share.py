@@ -15,7 +15,15 @@ from scipy import special
 from repeval.stats.clusters import score_variance
 from repeval.stats.components import noise_terms, within
 from repeval.stats.intervals import normal_quantile, satterthwaite
-from repeval.stats.sample import TOGETHER, FloatArray, IntArray, Pair, Sample, sides, variances
+from repeval.stats.sample import (
+    TOGETHER,
+    FloatArray,
+    IntArray,
+    Pair,
+    Sample,
+    differences,
+    variances,
+)
 
 # Newton's steps: it starts within a few of its roots.
 STEPS = 60
@@ -163,7 +171,7 @@ def difference_profile_limits(
     shares: list[NoiseShare] = []
     for first in range(0, len(repeated), step := max(1, TOGETHER // len(pairs[0][0]))):
         some = [pairs[i] for i in repeated[first : first + step]]
-        shares += noise_shares(np.subtract(*sides(some, lambda s: s.rate)), some, clusters)
+        shares += noise_shares(differences(some), some, clusters)
     known = [(i, share) for i, share in zip(repeated, shares, strict=True) if share.share > 0]
     iccs = share_iccs([share for _, share in known], level)
     for (i, _), (low, high) in zip(known, iccs.tolist(), strict=True):

@@ -204,9 +204,16 @@ def kept(figure: Callable[[Sample], Any]) -> Callable[[Sample], Any]:
     return found
 
 
-def sides(pairs: Sequence[Pair], figure: Callable[[Sample], Any]) -> list[NDArray[Any]]:
-    """Return a figure of the first systems of pairs, and of the second, one row each."""
-    return [np.stack([figure(s) for s in side]) for side in zip(*pairs, strict=True)]
+def sides(pairs: Sequence[Pair], figure: Callable[[Sample], Any]) -> NDArray[Any]:
+    """Return a (2, K, N) array of a figure of the first systems of pairs, and of the second."""
+    place: dict[Sample, int] = {}
+    rows = [[place.setdefault(s, len(place)) for s in side] for side in zip(*pairs, strict=True)]
+    return np.stack([*map(figure, place)]).take(rows, axis=0)
+
+
+def differences(pairs: Sequence[Pair]) -> FloatArray:
+    """Return d_i = p̂_iA - p̂_iB of K pairs on N problems each, as a (K, N) array."""
+    return np.subtract(*sides(pairs, lambda s: s.rate))
 
 
 def of_pairs(

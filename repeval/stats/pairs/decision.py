@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,10 @@ class Limits:
     def p_value(self) -> FloatArray:
         """Two-sided: the 1 - level at which the interval reaches zero."""
         return np.minimum(np.minimum(self.p_above, self.p_below), 1)
+
+    def rows(self) -> Iterator[Limits]:
+        """Yield the batches of which these are a stack."""
+        return map(Limits, self.low, self.high, self.p_above, self.p_below)
 
     def guarded(self, signs: ArrayLike, level: float) -> Limits:
         """Claim no more than the signs of so many differences can: no p-value below 2^(1-m).

@@ -23,7 +23,16 @@ from repeval.stats.clusters import score_variance
 from repeval.stats.components import rate_noise
 from repeval.stats.intervals import Interval, fixed_noise, satterthwaite
 from repeval.stats.pairs import decision
-from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Pair, Sample, of_pairs, sides
+from repeval.stats.sample import (
+    ROUNDING,
+    FloatArray,
+    IntArray,
+    Pair,
+    Sample,
+    differences,
+    of_pairs,
+    sides,
+)
 
 # Run noise known with fewer degrees of freedom, from a few repeated or a few noisy problems, may
 # say less than its upper bound: Student's t is 2.1 (20 df) to 12.7 (1 df) standard errors.
@@ -58,19 +67,22 @@ def decided(
     these = _these(run_noises(pairs), coins(pairs), level)[0]
 
     def some(pairs: Sequence[Pair]) -> FloatArray:
-        d = np.subtract(*sides(pairs, lambda s: s.rate))
+        d = differences(pairs)
         signs, large = (np.abs(d) > ROUNDING).sum(axis=1), np.where(np.abs(d) > 0.5, d, 0)
         counts = signs, (d > 0).sum(axis=1), (d < 0).sum(axis=1), (large != 0).sum(axis=1)
         sums = (np.maximum(x, 0).sum(axis=1) for x in (large, -large))
         return np.stack([d.mean(axis=1), d.min(axis=1), d.max(axis=1), *counts, *sums])
 
     mean, least, most, signs, won, lost, many, *wholes = of_pairs(some, pairs)
-    single = decision.tango(won, lost, n, level)
+    scale = np.minimum(1, FEW_DIFFER / np.maximum(many, 1))
+    single, few = decision.tango(
+        np.stack([won, wholes[0] * scale]), np.stack([lost, wholes[1] * scale]), n, level
+    ).rows()
     # Scores rarely reach 0 and 1, where unseen problems are taken to lie: for equal ones only.
     open_ends = binary | (most - least < ROUNDING)
     ends = (np.where(open_ends, x, math.nan) for x in (least, most))
     unseen = decision.unseen_limits(*ends, n, level)
-    gone = _gone(mean, many, *wholes, n, binary, level)
+    gone = _gone(few, mean, binary & (many > 0))
     limits = decision.where(once, single, decision.hull(law, unseen, gone, these))
     said = ("Tango's score interval" if x else how for x in once)
     return _rows(limits.guarded(signs, level), n, said, level)
@@ -155,7 +167,7 @@ def run_noises(pairs: Sequence[Pair]) -> FloatArray:
     """
 
     def some(pairs: Sequence[Pair]) -> FloatArray:
-        mean = np.subtract(*sides(pairs, lambda s: s.rate)).mean(axis=1)
+        mean = differences(pairs).mean(axis=1)
         noise = np.add(*sides(pairs, rate_noise))
         error, df = np.sqrt(noise.mean(axis=1) / noise.shape[1]), satterthwaite(noise)
         for i, pair in enumerate(pairs):
@@ -176,15 +188,7 @@ def run_noise(a: Sample, b: Sample) -> tuple[float, float, float]:
     return mean, error, df
 
 
-def _gone(
-    mean: FloatArray,
-    many: FloatArray,
-    won: FloatArray,
-    lost: FloatArray,
-    n: int,
-    binary: NDArray[np.bool_],
-    level: float,
-) -> decision.Limits:
+def _gone(few: decision.Limits, mean: FloatArray, some: NDArray[np.bool_]) -> decision.Limits:
     """Return Tango's limit, away from zero, of what is won and lost by more than half a problem.
 
     NaN for scores, and where none is. Of more than `FEW_DIFFER` so many stand for all, so that
@@ -192,20 +196,15 @@ def _gone(
 
     Parameters
     ----------
+    few : Limits
+        Tango's, of at most so many.
     mean : (K,) float array
-    many : (K,) array
-        Problems won or lost by more than half.
-    won, lost : (K,) array
-        How much was won and lost with them.
-    n : int
-    binary : (K,) bool array
-    level : float
+    some : (K,) bool array
+        Where any is.
     """
-    scale = np.minimum(1, FEW_DIFFER / np.maximum(many, 1))
-    found = decision.tango(won * scale, lost * scale, n, level)
-    some, none = binary & (many > 0), np.full(len(mean), math.nan)
-    low = np.where(some & (mean < ROUNDING), found.low, math.nan)
-    high = np.where(some & (mean > -ROUNDING), found.high, math.nan)
+    low = np.where(some & (mean < ROUNDING), few.low, math.nan)
+    high = np.where(some & (mean > -ROUNDING), few.high, math.nan)
+    none = np.full(len(mean), math.nan)
     return decision.Limits(low, high, none, none)
 
 

@@ -17,7 +17,7 @@ from repeval.stats.intervals import NEEDS_RUNS, NO_FLIP, normal_quantile
 from repeval.stats.pairs.decision import FEWEST
 from repeval.stats.pairs.hull import coins, run_noises
 from repeval.stats.resampling import as_clusters
-from repeval.stats.sample import FloatArray, IntArray, Pair, of_pairs, sides, variances
+from repeval.stats.sample import FloatArray, IntArray, Pair, differences, of_pairs, variances
 
 POWER = 0.8
 LOST = "whole problems lost"
@@ -106,7 +106,7 @@ def detectable_changes(
     errors = float(reach(df, level, power))
 
     def some(pairs: Sequence[Pair]) -> FloatArray:
-        d = np.subtract(*sides(pairs, lambda s: s.rate))
+        d = differences(pairs)
         plain = variances(d)
         spread = plain if groups is None else [clustered_spread(row, groups) for row in d]
         return np.stack([plain, spread])

@@ -22,7 +22,7 @@ from repeval.stats.intervals import (
     t_quantile,
     wilson,
 )
-from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Pair, as_sample, sides
+from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Pair, as_sample, differences, sides
 
 # Tables as likely as the one seen count as extreme, whatever rounding says (as in R).
 AS_LIKELY = 1 + 1e-7
@@ -192,7 +192,7 @@ class Apart(NamedTuple):
 
 def together(pairs: Sequence[Pair]) -> int:
     """Return how many numbers `apart` takes of a pair: all passes there may be of each runs."""
-    runs = [{r for s in side for r in s.distinct_runs} for side in zip(*pairs, strict=True)]
+    runs = [{r for s in set(side) for r in s.distinct_runs} for side in zip(*pairs, strict=True)]
     return math.prod(sum(r + 1 for r in side) for side in runs)
 
 
@@ -218,7 +218,7 @@ def apart(pairs: Sequence[Pair], level: float) -> Apart:
     last = np.where(rare.any(axis=1), rare.shape[1] - 1 - rare[:, ::-1].argmax(axis=1), -1)
     limit = np.where(last >= 0, possible[order][last] * AS_LIKELY, -1.0)
     p = possible[place]
-    named, better = p <= limit[:, None], np.subtract(*sides(pairs, lambda s: s.rate))
+    named, better = p <= limit[:, None], differences(pairs)
     by_chance = np.where(last >= 0, expected[np.arange(k), last], 0.0)
     leads = (
         np.add.reduceat(np.where(side, probability, 0.0), starts) for side in (lead > 0, lead < 0)

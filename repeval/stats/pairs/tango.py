@@ -62,18 +62,12 @@ def tango_limits(
     low, high : (...) array
     """
     b, c, n = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (won, lost, n)))
-    z = special.ndtri((1 + level) / 2)
-    seen = (b - c) / n
-    one = np.ones_like(seen)
-    return _root(b, c, n, z, -one, seen), _root(b, c, n, -z, seen, one)
-
-
-def _root(
-    b: FloatArray, c: FloatArray, n: FloatArray, z: float, low: FloatArray, high: FloatArray
-) -> FloatArray:
-    """Return where the falling score passes z, by halving; -1 or 1 if it never does."""
+    seen, end = (b - c) / n, np.ones(b.shape)
+    # Both at once: where the falling score passes z, and -z, by halving; -1 or 1 if it never does.
+    z = (special.ndtri((1 + level) / 2) * np.array([1, -1])).reshape(2, *[1] * b.ndim)
+    low, high = np.stack([-end, seen]), np.stack([seen, end])
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         above = tango_score(b, c, n, middle) > z
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return high if z < 0 else low
+    return low[0], high[1]
