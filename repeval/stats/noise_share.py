@@ -168,11 +168,16 @@ def difference_profile_limits(
     """
     limits = [(math.nan, math.nan)] * len(pairs)
     repeated = [i for i, pair in enumerate(pairs) if min(s.runs.max() for s in pair) > 1]
-    shares: list[NoiseShare] = []
-    for first in range(0, len(repeated), step := max(1, TOGETHER // len(pairs[0][0]))):
-        some = [pairs[i] for i in repeated[first : first + step]]
-        shares += noise_shares(differences(some), some, clusters)
-    known = [(i, share) for i, share in zip(repeated, shares, strict=True) if share.share > 0]
+    sizes: dict[int, list[int]] = {}
+    for i in repeated:
+        sizes.setdefault(len(pairs[i][0]), []).append(i)
+    shares: dict[int, NoiseShare] = {}
+    for n, members in sizes.items():
+        for first in range(0, len(members), step := max(1, TOGETHER // n)):
+            some = [pairs[i] for i in members[first : first + step]]
+            found = noise_shares(differences(some), some, clusters)
+            shares.update(zip(members[first : first + step], found, strict=True))
+    known = [(i, shares[i]) for i in repeated if shares[i].share > 0]
     iccs = share_iccs([share for _, share in known], level)
     for (i, _), (low, high) in zip(known, iccs.tolist(), strict=True):
         limits[i] = 1 / high, 1 / low if low else math.inf

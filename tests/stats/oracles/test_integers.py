@@ -197,7 +197,7 @@ def stirling(x):
 PLANTED = {
     laws: (exact, "binomial_table", coin),
     pairs: (exact, "_places", lambda f: lambda r1, r2, lattice: f(r1, r2, lattice)[::-1]),
-    parts: (components, "variance", lambda f: lambda values: float(values.var())),
+    parts: (components, "variances", lambda f: lambda rows: rows.var(axis=-1)),
     tries: (betabinomial, "_ratio_of_binomials", lambda f: lambda k, runs, n: (k / runs) ** n),
     iccs: (exact_icc, "power", lambda f: lambda base, n: f(base, n - 1)),
     fisher: (reruns, "AS_LIKELY", lambda f: 1 - 1e-7),
