@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -97,6 +98,7 @@ def _json(value: Any, line: str) -> str:
     return signs[0] + body + signs[1]
 
 
+@functools.lru_cache(maxsize=1024, typed=True)
 def _key(name: Any) -> str:
     return encode_basestring(name if isinstance(name, str) else json.dumps(name))
 

@@ -13,7 +13,6 @@ from repeval.stats.comparison import compare
 from repeval.stats.intervals import check_options, t_quantile
 from repeval.stats.pairs.apart import MOST_DRAWN, degrees, largest, told_apart, unit_rates
 from repeval.stats.resampling import (
-    PART,
     as_clusters,
     as_generator,
     parts_of,
@@ -212,8 +211,8 @@ def _blocks(
     if name == "one_level":
         rates = np.stack([s.rate for s in samples], axis=1)
         for w in weights(rng, n, n_resamples, groups):
-            for part in parts_of(w, _width(*rates.shape)):
-                yield (part @ rates) / part.sum(axis=1, keepdims=True)
+            for part in parts_of(w, max(rates.shape)):
+                yield _product(part, rates) / part.sum(axis=1, keepdims=True)
         return
     if not all(s.binary for s in samples):
         yield from parts_of(rerun_means(samples, rng, n_resamples, groups))
@@ -222,17 +221,19 @@ def _blocks(
     indicators, k, r, owner = _kinds(samples)
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     for w in weights(rng, n, n_resamples, groups):
-        for part in parts_of(w, _width(*indicators.shape)):
+        for part in parts_of(w, max(indicators.shape)):
             # Problems of one kind share a binomial draw; counts below 2^24 are exact in float32.
-            counts = (part.astype(np.float32) @ indicators).astype(np.int64)
+            counts = _product(part.astype(np.float32), indicators).astype(np.int64)
             totals = np.add.reduceat(rng.binomial(counts * r, k / r) / r, first, axis=1)
             yield totals / part.sum(axis=1, keepdims=True)
 
 
-def _width(n: int, m: int) -> int:
-    """Return how wide rows count that are multiplied by an (n, m) array, some at a time."""
-    small = PART * n * m // ONE_CORE if 32 * n * m <= ONE_CORE else 0
-    return max(n, m, small)
+def _product(rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
+    """Return their matrix product, of small columns some rows at a time: see `ONE_CORE`."""
+    step = ONE_CORE // columns.size
+    if step < 32:
+        return rows @ columns
+    return np.concatenate([rows[i : i + step] @ columns for i in range(0, len(rows), step)])
 
 
 def ranks_of(scores: FloatArray) -> IntArray:

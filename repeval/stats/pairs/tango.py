@@ -37,6 +37,10 @@ def tango_score(won: ArrayLike, lost: ArrayLike, n: ArrayLike, difference: Array
     b, c, n, diff = np.broadcast_arrays(
         *(np.asarray(x, dtype=float) for x in (won, lost, n, difference))
     )
+    return _score(b, c, n, diff)
+
+
+def _score(b: FloatArray, c: FloatArray, n: FloatArray, diff: FloatArray) -> FloatArray:
     linear = (2 * n - b + c) * diff - b - c
     free = -c * diff * (1 - diff)
     share = (np.sqrt(np.maximum(linear**2 - 8 * n * free, 0)) - linear) / (4 * n)
@@ -68,6 +72,6 @@ def tango_limits(
     low, high = np.stack([-end, seen]), np.stack([seen, end])
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        above = tango_score(b, c, n, middle) > z
+        above = _score(b, c, n, middle) > z
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     return low[0], high[1]

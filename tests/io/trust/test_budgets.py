@@ -19,9 +19,9 @@ from repeval.stats.resampling import MANY_RUNS, NEAR
 from .awkward import QUICK, ROWS, SHAPES
 from .bombs import BOMBS
 
-#: Shapes that are refused, and those whose pairs or systems are more than 20 seconds can hold.
+#: Shapes that are refused, and those whose systems are more than 20 seconds can hold.
 REFUSED = {"own_models": "too-many-systems", "wide_runs": "member-too-large"}
-SLOW = ("crossed", "counts")
+SLOW = ("counts",)
 ROOT = Path(__file__).resolve().parents[3]
 MIB = 2**20
 #: Bombs with a fault beside their size, which some versions of DuckDB get to first.
@@ -71,7 +71,7 @@ def test_answers_for_awkward_shapes_take_little(tmp_path):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.xfail(name in SLOW, reason="76,000 pairs, 8,000 models"))
+    pytest.param(name, marks=pytest.mark.xfail(name in SLOW, reason="8,000 models"))
     for name in SHAPES
 ])  # fmt: skip
 def test_answers_for_large_awkward_shapes_take_little(tmp_path, name):
