@@ -44,11 +44,12 @@ from repeval.stats.intervals import ESTIMANDS, interval, normal_quantile
 from repeval.stats.noise_share import difference_profile_limits
 from repeval.stats.pairs import power
 from repeval.stats.pairs.apart import MOST_DRAWN
+from repeval.stats.pairs.hull import seen_noise
 from repeval.stats.pairs.reruns import rerun_interval
 from repeval.stats.profile import narrowing_limits
 from repeval.stats.ranking import drawn_ranks, rank, rank_sets
 from repeval.stats.resampling import as_clusters, keyed_generator
-from repeval.stats.sample import IntArray, Sample
+from repeval.stats.sample import FloatArray, IntArray, Sample
 
 if TYPE_CHECKING:
     from repeval.io.outcomes import Outcomes
@@ -265,13 +266,14 @@ class Answers:
         level, z = self.settings.level, normal_quantile(self.settings.level)
         pairs = [(x, y) for _, _, x, y, _, _ in found]
         groups = self.clusters(found[0][4])
-        fixed = power.detectables_fixed(pairs, level=level)
+        noise = seen_noise(pairs)
+        fixed = power.detectables_fixed(pairs, level=level, noise=noise)
         columns = (
             flips_of(pairs, [problems for *_, problems, _ in found], level),
             differences_components(pairs, groups),
             power.detectable_changes(pairs, groups, level=level, fixed=fixed), fixed,
-            comparison.pooled_zs(pairs), comparison.fixed_comparisons(pairs, level),
-            *self.compared(found).values(),
+            comparison.pooled_zs(pairs), comparison.fixed_comparisons(pairs, level, noise),
+            *self.compared(found, noise).values(),
         )  # fmt: skip
         for (_, _, x, y, _, of_ceiling), flips, c, new, same, pooled, these, shown, one, two in zip(
             found, *columns, strict=True
@@ -313,11 +315,14 @@ class Answers:
                 "method": shown.interval.method,
             }  # fmt: skip
 
-    def compared(self, found: list[tuple[Any, ...]]) -> dict[str, list[comparison.Comparison]]:
+    def compared(
+        self, found: list[tuple[Any, ...]], noise: FloatArray
+    ) -> dict[str, list[comparison.Comparison]]:
         """Compare pairs of one size by three laws, at once where these are exact."""
         s, names = self.settings, ("paired", "one_level", "two_level")
         if not s.cluster and exact.is_exact(*found[0][2:4]):
-            return comparison.all_comparisons([row[2:4] for row in found], names, s.level)
+            pairs = [row[2:4] for row in found]
+            return comparison.all_comparisons(pairs, names, s.level, noise)
         results: dict[str, list[comparison.Comparison]] = {name: [] for name in names}
         for name in names:
             for a, b, x, y, problems, _ in found:

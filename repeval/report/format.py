@@ -90,7 +90,13 @@ def _json(value: Any, line: str) -> str:
         items, signs = [_json(one, inner) for one in value], "[]"
     elif is_dataclass(value) or isinstance(value, dict):
         found = value if isinstance(value, dict) else columns(value)
-        items, signs = [f"{_key(k)}: {_json(v, inner)}" for k, v in found.items()], "{}"
+        items, signs = (
+            [
+                f"{_key(k)}: {w(v) if (w := ATOMS.get(type(v))) else _json(v, inner)}"
+                for k, v in found.items()
+            ],
+            "{}",
+        )
     else:
         plain = {"indent": 1, "ensure_ascii": False, "allow_nan": False}
         return json.dumps(value, default=lambda x: x.tolist(), **plain).replace("\n", line)

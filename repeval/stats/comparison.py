@@ -23,10 +23,9 @@ from repeval.stats.intervals import (
     score_variance,
     t_quantile,
 )
-from repeval.stats.pairs import decision
-from repeval.stats.pairs.hull import decided, decided_by_clusters, run_noise, these_limits
+from repeval.stats.pairs import decision, hull
 from repeval.stats.resampling import as_clusters, as_generator, rerun_means, resampled_means
-from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Pair, Sample, differences, of_pairs
+from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Pair, Sample
 
 ESTIMANDS = {
     "paired": "superpopulation",
@@ -45,7 +44,7 @@ LAWS = {"paired": "one_level"}
 EXPANDED = "%s at the expanded level, hull"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """The difference of two scores, A - B.
 
@@ -147,7 +146,7 @@ def compare(
             *pair, name="one_level", level=level, method=method,
             n_resamples=n_resamples, rng=rng, clusters=groups,
         )  # fmt: skip
-        limits, p_value = decided_by_clusters(*pair, groups, level)
+        limits, p_value = hull.decided_by_clusters(*pair, groups, level)
         return replace(plain, interval=limits, p_value=p_value)
     # A bootstrap of few or unequal clusters is far too sure; Monte Carlo only where asked for.
     if (groups is not None and method == "auto") or name == "clustered_normal":
@@ -166,9 +165,10 @@ def exact_comparisons(pairs: Sequence[Pair], name: str, level: float) -> list[Co
 
 
 def all_comparisons(
-    pairs: Sequence[Pair], names: Sequence[str], level: float
+    pairs: Sequence[Pair], names: Sequence[str], level: float, noise: FloatArray | None = None
 ) -> dict[str, list[Comparison]]:
-    """Return the same by several procedures, which read each law once."""
+    """Return the same by several procedures, each law read once; `seen_noise` may be known."""
+    noise = hull.seen_noise(pairs) if noise is None else noise
     results: dict[str, dict[int, Comparison]] = {name: {} for name in names}
     batches: dict[tuple[int, int], list[int]] = {}
     for i, (a, b) in enumerate(pairs):
@@ -177,36 +177,40 @@ def all_comparisons(
         some[first : first + BATCH]
         for some in batches.values() for first in range(0, len(some), BATCH)
     ):  # fmt: skip
-        here = [pairs[i] for i in members]
+        here, seen = [pairs[i] for i in members], noise[:, members]
         laws = {x: exact.difference_law(here, x) for x in {LAWS.get(name, name) for name in names}}
         for name in names:
-            found = _by_law(here, laws[LAWS.get(name, name)], name, level)
+            found = _by_law(here, laws[LAWS.get(name, name)], name, level, seen)
             results[name].update(zip(members, found, strict=True))
     return {name: [found[i] for i in range(len(pairs))] for name, found in results.items()}
 
 
-def _by_law(pairs: Sequence[Pair], law: exact.Law, name: str, level: float) -> list[Comparison]:
+def _by_law(
+    pairs: Sequence[Pair], law: exact.Law, name: str, level: float, noise: FloatArray
+) -> list[Comparison]:
     """Compare pairs of one size by a procedure that reads their law."""
     n = len(pairs[0][0])
     less, tie = law.zero
     if name == "paired":
-        found = decided(pairs, decision.law_limits(law, n, level), EXPANDED % "exact law", level)
+        limits, how = decision.law_limits(law, n, level), EXPANDED % "exact law"
+        found = hull.decided(pairs, limits, how, level, noise)
     else:
         ends = np.transpose(law.interval(level)).tolist()
         found = [(Interval(*x, level, name, ESTIMANDS[name], "exact law"), None) for x in ends]
-    shares = np.transpose([_mean(pairs), 1 - less - tie, tie]).tolist()
+    shares = np.transpose([noise[0], 1 - less - tie, tie]).tolist()
     return [
         _comparison(pair, limits, *share, p)
         for pair, (limits, p), share in zip(pairs, found, shares, strict=True)
     ]
 
 
-def fixed_comparisons(pairs: Sequence[Pair], level: float) -> list[Comparison]:
+def fixed_comparisons(
+    pairs: Sequence[Pair], level: float, noise: FloatArray | None = None
+) -> list[Comparison]:
     """Compare many pairs on exactly these problems by `paired_fixed`, at once."""
-    if not pairs:
-        return []
-    limits, said = these_limits(pairs, level)
-    rows = np.transpose([_mean(pairs), limits.low, limits.high, limits.p_below]).tolist()
+    noise = hull.seen_noise(pairs) if noise is None else noise
+    limits, said = hull.these_limits(pairs, level, noise)
+    rows = np.transpose([noise[0], limits.low, limits.high, limits.p_below]).tolist()
     found = []
     for pair, (mean, low, high, below), how in zip(pairs, rows, said, strict=True):
         if how is None:
@@ -215,11 +219,6 @@ def fixed_comparisons(pairs: Sequence[Pair], level: float) -> list[Comparison]:
         shown = Interval(low, high, level, "paired_fixed", ESTIMANDS["paired_fixed"], how)
         found.append(_comparison(pair, shown, mean, below / 2, 0.0, min(below, 2 - below)))
     return found
-
-
-def _mean(pairs: Sequence[Pair]) -> FloatArray:
-    """Return the differences of the scores."""
-    return of_pairs(lambda some: differences(some).mean(axis=1), pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +358,7 @@ def _none(name: str, mean: float, level: float, reason: str, n: int) -> Comparis
 def _fixed(a: Sample, b: Sample, name: str, level: float) -> Comparison:
     """Compare on exactly these problems: only run noise, Var = (μ_wA + μ_wB)/(N R)."""
     n = len(a)
-    mean, se, df = run_noise(a, b)
+    mean, se, df = hull.run_noise(a, b)
     if math.isnan(se):
         return _none(name, mean, level, NEEDS_RUNS if math.isnan(df) else NO_FLIP, n)
     df = math.inf if name == "fixed_normal" else df
@@ -391,7 +390,7 @@ def _monte_carlo(
     mean = float((a.rate - b.rate).mean())
     if name == "paired":
         law = decision.drawn_limits(draws, len(a), level)
-        ((limits, p_value),) = decided([(a, b)], law, EXPANDED % how, level)
+        ((limits, p_value),) = hull.decided([(a, b)], law, EXPANDED % how, level)
         return _comparison((a, b), limits, mean, greater, tie, p_value)
     tail = (1 - level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail], method="inverted_cdf")

@@ -28,7 +28,7 @@ from repeval.stats.sample import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Components:
     """Variance components of a score, or of a difference of two scores.
 

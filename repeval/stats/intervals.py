@@ -62,7 +62,7 @@ SCORES_DF = 6
 NO_FLIP = "no problem changed its verdict, so run noise cannot be measured"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Interval:
     """A confidence interval; both limits are NaN, with the reason in `method`, if it has none.
 

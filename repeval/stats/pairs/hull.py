@@ -43,7 +43,11 @@ FEW_DIFFER = 8
 
 
 def decided(
-    pairs: Sequence[Pair], law: decision.Limits, how: str, level: float
+    pairs: Sequence[Pair],
+    law: decision.Limits,
+    how: str,
+    level: float,
+    noise: FloatArray | None = None,
 ) -> list[tuple[Interval, float]]:
     """Decide pairs on equally many problems by their one-level laws and what these leave out.
 
@@ -55,6 +59,8 @@ def decided(
     how : str
         How the laws were computed.
     level : float
+    noise : (6, K) float array, optional
+        From `seen_noise`, where it is known.
 
     Returns
     -------
@@ -64,7 +70,7 @@ def decided(
     n = len(pairs[0][0])
     binary = np.array([a.binary and b.binary for a, b in pairs])
     once = np.array([all(s.binary and s.distinct_runs == [1] for s in pair) for pair in pairs])
-    these = _these(run_noises(pairs), coins(pairs), level)[0]
+    these = _these(seen_noise(pairs) if noise is None else noise, level)[0]
 
     def some(pairs: Sequence[Pair]) -> FloatArray:
         d = differences(pairs)
@@ -101,8 +107,7 @@ def decided_by_clusters(
     else:
         law = decision.unseen_limits([d.mean()], [d.mean()], min(units, df + 1), level)
         how = f"the same difference in {units} clusters"
-    pair = [(a, b)]
-    parts = [law, _these(run_noises(pair), coins(pair), level)[0]]
+    parts = [law, _these(seen_noise([(a, b)]), level)[0]]
     if a.binary and b.binary:
         parts.append(decision.unseen_limits([d.min()], [d.max()], min(units, df + 1), level))
     # Clusters are the units, so it is their signs that count.
@@ -111,17 +116,19 @@ def decided_by_clusters(
     return _rows(limits, len(d), [how], level)[0]
 
 
-def these_limits(pairs: Sequence[Pair], level: float) -> tuple[decision.Limits, list[str | None]]:
+def these_limits(
+    pairs: Sequence[Pair], level: float, noise: FloatArray | None = None
+) -> tuple[decision.Limits, list[str | None]]:
     """Decide pairs on exactly these problems: their limits, and how they were computed.
 
     By `fixed_t`, but by the bound `coins` where that is the narrower or nothing flipped. NaN and
     None where no problem was repeated in either system.
     """
-    noise, table = run_noises(pairs), coins(pairs)
-    limits, bounded = _these(noise, table, level)
+    noise = seen_noise(pairs) if noise is None else noise
+    limits, bounded = _these(noise, level)
     still = np.isinf(noise[2])
     if still.any():
-        limits = decision.where(still, decision.tango(*table, level), limits)
+        limits = decision.where(still, decision.tango(*noise[3:], level), limits)
     how: list[str | None] = [f"Student's t, {x:.1f} df" for x in noise[2].tolist()]
     for i in np.flatnonzero(bounded):
         how[i] = "Tango's score interval of all runs, an upper bound on run noise"
@@ -131,6 +138,11 @@ def these_limits(pairs: Sequence[Pair], level: float) -> tuple[decision.Limits, 
         how[i] = None
     low, high = np.maximum(limits.low, -1), np.minimum(limits.high, 1)
     return replace(limits, low=low, high=high), how
+
+
+def seen_noise(pairs: Sequence[Pair]) -> FloatArray:
+    """Return what `run_noises` and `coins` do, which is computed once for all that is asked."""
+    return np.concatenate([run_noises(pairs), coins(pairs)])
 
 
 def coins(pairs: Sequence[Pair]) -> FloatArray:
@@ -208,9 +220,7 @@ def _gone(few: decision.Limits, mean: FloatArray, some: NDArray[np.bool_]) -> de
     return decision.Limits(low, high, none, none)
 
 
-def _these(
-    noise: FloatArray, table: FloatArray, level: float
-) -> tuple[decision.Limits, NDArray[np.bool_]]:
+def _these(noise: FloatArray, level: float) -> tuple[decision.Limits, NDArray[np.bool_]]:
     """Return the limits for these problems, and where they are those of `coins`.
 
     NaN where no run noise is seen: there is no more of it. The narrower is the one at 95 %, so that
@@ -218,10 +228,11 @@ def _these(
 
     Parameters
     ----------
-    noise, table : (3, K) float array
-        From `run_noises` and `coins`.
+    noise : (6, K) float array
+        From `seen_noise`.
     level : float
     """
+    noise, table = noise[:3], noise[3:]
     student = decision.student_limits(*noise, level)
     bounded = noise[2] < FEW_DF
     if not bounded.any():

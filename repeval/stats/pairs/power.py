@@ -15,7 +15,7 @@ from repeval.stats.clusters import cluster_df
 from repeval.stats.components import clustered_spread, paired
 from repeval.stats.intervals import NEEDS_RUNS, NO_FLIP, normal_quantile
 from repeval.stats.pairs.decision import FEWEST
-from repeval.stats.pairs.hull import coins, run_noises
+from repeval.stats.pairs.hull import seen_noise
 from repeval.stats.resampling import as_clusters
 from repeval.stats.sample import FloatArray, IntArray, Pair, differences, of_pairs, variances
 
@@ -27,7 +27,7 @@ TOO_FEW_UNITS = "not even the loss of every problem would be found"
 LOST_BY_CLUSTER = "whole problems lost, clustered as the differences are"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Detectable:
     """The smallest true change that a test finds with a given power.
 
@@ -147,11 +147,14 @@ def detectable_fixed(a: Any, b: Any, *, level: float = 0.95, power: float = POWE
 
 
 def detectables_fixed(
-    pairs: Sequence[Pair], *, level: float = 0.95, power: float = POWER
+    pairs: Sequence[Pair],
+    *,
+    level: float = 0.95,
+    power: float = POWER,
+    noise: FloatArray | None = None,
 ) -> list[Detectable]:
-    """Return the same for many pairs."""
-    _, error, df = run_noises(pairs)
-    won, lost, count = coins(pairs)
+    """Return the same for many pairs, of which `seen_noise` may be known."""
+    _, error, df, won, lost, count = seen_noise(pairs) if noise is None else noise
     binary = np.array([a.binary and b.binary for a, b in pairs])
     z2 = normal_quantile(level) ** 2
     still = (z2 + np.sqrt(z2**2 + 4 * z2 * (won + lost))) / (2 * count)
