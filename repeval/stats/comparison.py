@@ -268,7 +268,7 @@ def pooled_z(a: Any, b: Any) -> float:
 
 def pooled_zs(pairs: Sequence[Pair]) -> list[float]:
     """Return the same for many pairs."""
-    runs = np.array([[float(s.runs.sum()) for s in pair] for pair in pairs])
+    runs = np.array([[float(s.all_runs) for s in pair] for pair in pairs])
     means = np.array([[score(s) for s in pair] for pair in pairs])
     binary = np.array([a.binary and b.binary for a, b in pairs])
     share = np.vecdot(means, runs) / runs.sum(axis=1)

@@ -95,7 +95,7 @@ def noise_shares(
         share = run_noise / (n * spread)
         runs = np.array([sum(map(within, own)) for own in parts]) / run_noise
     df_spread = np.minimum(np.minimum(df, units - 1), satterthwaite(off**2))
-    most = [sum(int(part.runs.sum()) - n for part in own) for own in parts]
+    most = [sum(part.all_runs - n for part in own) for own in parts]
     df_noise = np.minimum(most, _noise_df(noise, parts, clusters))
     columns = share, np.where(run_noise > 0, runs, math.nan), df_spread, df_noise
     return [NoiseShare(*row) for row in np.transpose(columns).tolist()]
@@ -167,7 +167,7 @@ def difference_profile_limits(
         NaN where a side has one run only or no verdict of either changed; `high` may be infinite.
     """
     limits = [(math.nan, math.nan)] * len(pairs)
-    repeated = [i for i, pair in enumerate(pairs) if min(s.runs.max() for s in pair) > 1]
+    repeated = [i for i, pair in enumerate(pairs) if min(s.distinct_runs[-1] for s in pair) > 1]
     sizes: dict[int, list[int]] = {}
     for i in repeated:
         sizes.setdefault(len(pairs[i][0]), []).append(i)

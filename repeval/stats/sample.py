@@ -75,6 +75,11 @@ class Sample:
             return np.where(self.runs > 1, squares / (self.runs - 1), np.nan)
 
     @functools.cached_property
+    def all_runs(self) -> int:
+        """How many runs there are in all."""
+        return int(self.runs.sum())
+
+    @functools.cached_property
     def starts(self) -> IntArray:
         """Where the values of each problem begin."""
         return np.cumsum(self.runs) - self.runs
