@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
 import re
@@ -72,10 +73,12 @@ def _pieces(value: Any, line: str) -> Iterator[str]:
     if not (isinstance(value, dict | list | tuple) and value):
         yield _json(value, line)
         return
-    inner, signs = line + " ", "{}" if isinstance(value, dict) else "[]"
-    start = signs[0] + inner
-    for key, one in value.items() if isinstance(value, dict) else ((None, x) for x in value):
-        yield start if key is None else f"{start}{_key(key)}: "
+    items, signs = zip(itertools.repeat(""), value, strict=False), "[]"
+    if isinstance(value, dict):
+        items, signs = ((f"{_key(k)}: ", v) for k, v in value.items()), "{}"
+    start = signs[0] + (inner := line + " ")
+    for name, one in items:
+        yield start + name
         yield from _pieces(one, inner)
         start = "," + inner
     yield line + signs[1]
