@@ -127,31 +127,38 @@ def _replays(y: np.ndarray) -> tuple[dict[int, int], int]:
     y : array, shape (n_problems, n_labels)
         Outcomes, NaN where there is none.
     """
-    seen = ~np.isnan(y)
     # A label with one outcome throughout resembles others without being a copy of them.
     low, high = np.nanmin(y, axis=0), np.nanmax(y, axis=0)
     mixed = np.flatnonzero(low < high).tolist()
-    if seen.all():
-        first: dict[bytes, int] = {}
-        same = ((first.setdefault(y[:, k].tobytes(), k), k) for k in mixed)
-        alike = [(a, b) for a, b in same if a != b]
-    else:
-        alike = [(mixed[a], mixed[b]) for a, b in _alike(y[:, mixed])]
-    if not alike:
+    if len(mixed) < 2:
         return {}, 0
-    n = seen[:, mixed].sum(axis=1)
-    # Ordered pairs of a problem's runs that agree.
-    agreeing = sum((y[:, mixed] == y[:, k, None]).sum(axis=1) for k in mixed) - n
+    # Labels with equal outcomes are compared once; 0.0 makes one zero of two.
+    numbers: dict[bytes, int] = {}
+    which = [numbers.setdefault((y[:, k] + 0.0).tobytes(), len(numbers)) for k in mixed]
+    distinct = y[:, [mixed[k] for k in np.unique(which, return_index=True)[1]]]
+    agreeing = [[np.square(np.unique(x[x == x], return_counts=True)[1]).sum(), (x == x).sum()]
+                for x in y[:, mixed]]  # fmt: skip
+    # Ordered pairs of a problem's runs that agree, and all.
+    agreeing, n = np.array(agreeing).T
     with np.errstate(divide="ignore", invalid="ignore"):
-        agree = np.where(n > 1, np.log(agreeing / (n * (n - 1))), 0.0)
+        agree = np.where(n > 1, np.log((agreeing - n) / (n * (n - 1))), 0.0)
     bound = np.log(LEFT_OUT / (len(mixed) * (len(mixed) - 1) / 2))
+    seen = ~np.isnan(distinct)
+    copies: list[list[int]] = [[] for _ in numbers]
+    for a, b in [*((k, k) for k in range(len(numbers))), *_alike(distinct)]:
+        if agree[seen[:, a] & seen[:, b]].sum() <= bound:
+            copies[a].append(b)
+            copies[b].append(a)
     replays: dict[int, int] = {}
-    for a, b in alike:
-        rare = agree[seen[:, a] & seen[:, b]].sum() <= bound
-        if rare and a not in replays and b not in replays:
-            replays[b] = a
+    first: dict[int, int] = {}
+    for k, number in zip(mixed, which, strict=True):
+        earlier = [first[other] for other in copies[number] if other in first]
+        if earlier:
+            replays[k] = min(earlier)
+        else:
+            first.setdefault(number, k)
     kept = y[:, [k for k in mixed if k not in replays]]
-    binary = np.isin(y[seen], (0.0, 1.0)).all()
+    binary = np.isin(y[~np.isnan(y)], (0.0, 1.0)).all()
     if binary and kept.shape[1] == 2 and not (kept[:, 0] == kept[:, 1]).any():
         # Two runs that are opposite everywhere follow a pattern, which runs of no system do.
         return {}, 0
@@ -159,7 +166,21 @@ def _replays(y: np.ndarray) -> tuple[dict[int, int], int]:
 
 
 def _alike(y: np.ndarray) -> list[tuple[int, int]]:
-    """Return the pairs of columns that agree wherever both have a value, by the later one."""
+    """Return the pairs of different columns that agree wherever both have a value."""
+    whole = ~np.isnan(y).any(axis=1)
+    # Where all have a value, those that agree have the same ones.
+    groups: dict[bytes, list[int]] = {}
+    for k, column in enumerate(y[whole].T):
+        groups.setdefault((column + 0.0).tobytes(), []).append(k)
+    rest = y[~whole]
+    return [
+        (group[a], group[b])
+        for group in groups.values() if len(group) > 1 for a, b in _agreeing(rest[:, group])
+    ]  # fmt: skip
+
+
+def _agreeing(y: np.ndarray) -> list[tuple[int, int]]:
+    """Return these pairs by comparing all columns."""
     n, size = y.shape
     alike, start = np.tri(size, k=-1, dtype=bool).T, 0
     step = 256 if np.isin(y, (0.0, 1.0)).sum() == (~np.isnan(y)).sum() else 1 + 2**22 // size**2
@@ -174,8 +195,7 @@ def _alike(y: np.ndarray) -> list[tuple[int, int]]:
             known = ~np.isnan(block)
             differ = (block[:, :, None] != block[:, None]) & known[:, :, None] & known[:, None]
             alike &= ~differ.any(axis=0)
-    pairs = sorted(zip(*map(np.ndarray.tolist, np.nonzero(alike)), strict=True),
-                   key=lambda pair: pair[::-1])  # fmt: skip
+    pairs = zip(*map(np.ndarray.tolist, np.nonzero(alike)), strict=True)
     rest = y[start:]
     return [(a, b) for a, b in pairs if not (np.abs(rest[:, a] - rest[:, b]) > 0).any()]
 
