@@ -7,8 +7,11 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
+import numpy as np
+
 __all__ = [
-    "EMPTY", "NUMBERS", "PERCENT", "Scale", "fitting_scales", "number", "sentinel", "vocabularies",
+    "EMPTY", "NUMBERS", "PERCENT", "Scale", "fitting_scales", "number", "numbers", "sentinel",
+    "vocabularies",
 ]  # fmt: skip
 
 Scale = tuple[float, float]
@@ -51,6 +54,13 @@ def number(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return math.inf
+
+
+def numbers(values: Iterable[Any]) -> np.ndarray:
+    """Read many numbers as `number` does; most are written again and again."""
+    values = [str(v) if isinstance(v, list | dict) else v for v in values]
+    known = {value: number(value) for value in set(values)}
+    return np.array([known[value] for value in values])
 
 
 def vocabularies(values: Iterable[Any]) -> set[str]:

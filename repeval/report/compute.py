@@ -153,11 +153,10 @@ class Answers:
             name: interval(sample, name=name, **self.options(problems, name, model, condition))
             for name in ESTIMANDS
         }
-        profile, percentile = ceiling.ceiling_intervals(
-            sample,
-            kinds=("profile", "percentile"),
-            **self.options(problems, "ceiling", model, condition),
-        )
+        # Resampled clusters would be those of the ratio without clusters.
+        kinds = ("profile", "percentile") if groups is None else ("profile",)
+        options = self.options(problems, "ceiling", model, condition)
+        profile, percentile = (*ceiling.ceiling_intervals(sample, kinds=kinds, **options), None)[:2]
         fit = fit_beta_binomial(sample) if sample.binary else None
         return System(
             model=model,
@@ -174,11 +173,10 @@ class Answers:
             remaining_narrowing_interval=narrowing_left(c, profile.icc_low, profile.icc_high),
             icc_interval=limits_of(profile.icc_low, profile.icc_high),
             ceiling_interval=limits_of(profile.low, profile.high),
-            # Resampled clusters would be those of the ratio without clusters.
             ceiling_interval_percentile=(
-                limits_of(percentile.low, percentile.high) if groups is None else None
+                limits_of(percentile.low, percentile.high) if percentile else None
             ),
-            ceiling_undefined=known_or_none(percentile.undefined) if groups is None else None,
+            ceiling_undefined=known_or_none(percentile.undefined) if percentile else None,
             retry_free=float((sample.passes == sample.runs).mean()) if fit else None,
             all_right=pass_hat_k(sample, k=self.fewest_runs[condition]) if fit else None,
             constant_share=constant_share(sample) if fit else None,
@@ -190,7 +188,7 @@ class Answers:
                 **{name: i.method for name, i in intervals.items()},
                 "ceiling_interval": profile.method,
                 "ceiling_interval_percentile": (
-                    percentile.method if groups is None else "not given for clusters"
+                    percentile.method if percentile else "not given for clusters"
                 ),
             },
         )

@@ -14,9 +14,10 @@ from repeval.io.columns import resolve
 from repeval.io.files import Table, rows_text
 from repeval.io.keys import KEYS
 from repeval.io.outcomes import Outcomes
-from repeval.io.parse import constant_labels, number, part_of
+from repeval.io.parse import constant_labels, part_of
 from repeval.io.rules.settle import refuse_many_systems
 from repeval.io.tables.names import Read
+from repeval.io.verdicts import numbers
 from repeval.messages import Notice, RepevalError, refused
 from repeval.stats.sample import Sample, from_counts, from_values
 
@@ -55,7 +56,7 @@ def counts_of(table: Table, mapping: Mapping[str, str]) -> tuple[str, ...]:
     (n,), (c,) = runs, passes
     if c.lower() == "correct":
         # A verdict has the same name: only more than one pass in a row surely is a count.
-        k, r = (np.array([number(value) for value in table.columns[name]]) for name in (c, n))
+        k, r = (numbers(table.columns[name]) for name in (c, n))
         if not (k[np.isfinite(k)] > 1).any():
             if (r > 1).all() and (r == np.rint(r)).all():
                 what = f"{table.name}: {c} could be passes in {n} runs, or the verdict of one"
@@ -91,18 +92,14 @@ def counted(reads: Sequence[Read], notices: list[Notice], **more: Any) -> Outcom
     systems = zip(rows["model"], rows["condition"], strict=True)
     refuse_many_systems(reads[0].table.name, systems)
     texts = pd.concat([part.labels for part in parts], ignore_index=True)
-    numbers = np.concatenate([read.table.rows for read in reads])
+    lines = np.concatenate([read.table.rows for read in reads])
     names = np.repeat([read.table.name for read in reads], [len(part.rows) for part in parts])
     if (again := rows.duplicated(KEYS)).any():
         second = int(again.idxmax())
         first = int((rows[KEYS] == rows.loc[second, KEYS]).all(axis=1).idxmax())
         model, _, problem, _ = rows.loc[second, KEYS]
-        what = (
-            f"{names[second]}: row {numbers[second]} counts the same model, condition and problem"
-        )
-        what += f" as row {numbers[first]}" + f" of {names[first]}" * (
-            names[first] != names[second]
-        )
+        what = f"{names[second]}: row {lines[second]} counts the same model, condition and problem"
+        what += f" as row {lines[first]}" + f" of {names[first]}" * (names[first] != names[second])
         what += f" ({model!r}, problem {problem!r})."
         tells = [c for c in texts if not rows[KEYS].assign(label=texts[c]).duplicated().any()]
         if column := next(iter(tells), None):
@@ -112,21 +109,30 @@ def counted(reads: Sequence[Read], notices: list[Notice], **more: Any) -> Outcom
             what += f" Column {column} tells them apart: --columns {way}."
             raise RepevalError("duplicate-counts", what)
         raise refused("duplicate-counts", what)
-    tally = pd.DataFrame(np.concatenate(tallies), columns=["runs", "total", "squares"])
-    binary = bool(np.allclose(tally["total"], tally["squares"], rtol=0, atol=ROUNDING))
-    if not binary and tally["runs"].sum() > MOST_SCORES:
-        what = f"{reads[0].table.name}: there are {tally['runs'].sum():,.0f} runs of scores"
+    tally = np.concatenate(tallies)
+    n_runs, total, squares = tally.T
+    binary = bool(np.allclose(total, squares, rtol=0, atol=ROUNDING))
+    if not binary and n_runs.sum() > MOST_SCORES:
+        what = f"{reads[0].table.name}: there are {n_runs.sum():,.0f} runs of scores"
         raise refused("bad-counts", f"{what}; {MOST_SCORES:,} are read from counts at most.")
-    keys = rows[KEYS[:3]]
-    sums = tally.groupby([keys[key] for key in KEYS[:3]], sort=False).sum().reset_index()
-    problems = list(dict.fromkeys(sums["problem"]))
+    # Files that are named after their runs count a problem several times.
+    keys = [rows[key] for key in KEYS[:3]]
+    sums = pd.DataFrame(tally).groupby(keys, sort=False).sum()
+    tally = sums.to_numpy()
+    (model, models), (condition, conditions), (problem, problems) = (
+        pd.factorize(sums.index.get_level_values(key).to_numpy(object)) for key in KEYS[:3]
+    )
     if len(problems) < 2:
         what = f"{reads[0].table.name}: there is only one problem ({problems[0]!r})."
         raise refused("one-problem", what)
-    place = pd.Index(problems, dtype=object)
+    system = model * len(conditions) + condition
+    order = np.argsort(system, kind="stable")
     cells = {
-        system: (place.get_indexer(group["problem"]), _sample(group, binary))
-        for system, group in sums.groupby(KEYS[:2], sort=False)
+        (models[model[at[0]]], conditions[condition[at[0]]]): (
+            problem[at],
+            _sample(*tally[at].T, binary),
+        )
+        for at in np.split(order, np.flatnonzero(np.diff(system[order])) + 1)
     }
     labels = constant_labels(texts.drop(columns=[c for r in reads for c in r.counts if c in texts]),
                              rows["problem"])  # fmt: skip
@@ -137,7 +143,7 @@ def counted(reads: Sequence[Read], notices: list[Notice], **more: Any) -> Outcom
 def _tally(read: Read) -> np.ndarray:
     """Return runs, sum and sum of squares of every row; bad ones are refused with their numbers."""
     table = read.table
-    values = [np.array([number(v) for v in table.columns[c]]) for c in read.counts]
+    values = [numbers(table.columns[c]) for c in read.counts]
     runs, total = values[:2]
     squares = values[2] if len(values) == 3 else total
 
@@ -162,11 +168,11 @@ def _tally(read: Read) -> np.ndarray:
     return np.stack([runs, total, squares], axis=1)
 
 
-def _sample(group: pd.DataFrame, binary: bool) -> Sample:
-    runs = group["runs"].to_numpy(np.int64)
+def _sample(n: np.ndarray, total: np.ndarray, squares: np.ndarray, binary: bool) -> Sample:
+    runs = n.astype(np.int64)
     if binary:
-        return from_counts(np.rint(group["total"]).astype(np.int64), runs)
-    of_problems = zip(runs.tolist(), group["total"], group["squares"], strict=True)
+        return from_counts(np.rint(total).astype(np.int64), runs)
+    of_problems = zip(runs.tolist(), total.tolist(), squares.tolist(), strict=True)
     return from_values(np.concatenate([_spread(*each) for each in of_problems]), runs)
 
 

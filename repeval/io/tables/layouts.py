@@ -17,6 +17,7 @@ from repeval.io.keys import KEYS
 from repeval.io.parse import key_text, number, part_of
 from repeval.io.tables.counts import counts_of
 from repeval.io.tables.names import RUN_WORD, Read
+from repeval.io.verdicts import numbers
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = ["WIDE", "arranged"]
@@ -209,7 +210,7 @@ def _stacked(read: Read, columns: list[str], wide: str, notices: list[Notice]) -
     mapping = {**read.mapping, **keys}
     if "run" not in added and "run" not in roles:
         mapping.setdefault("run", "")
-    none = np.array([np.isnan(number(value)) for value in outcome.ravel()])
+    none = np.isnan(numbers(outcome.ravel()))
     if none.any() and "status" not in mapping:
         # A field that was left blank is a run that has no outcome.
         values["status"] = np.where(none, "error", "").astype(object)
@@ -244,7 +245,7 @@ def _counted(read: Read, counts: tuple[str, ...], notices: list[Notice]) -> Read
     rest = [column for column in table.columns if column not in counts]
     keys = _keys(table, rest, read.mapping, ())
     mapping = {"run": "", **read.mapping, **keys}
-    runs, total = (np.array([number(v) for v in table.columns[c]]) for c in counts[:2])
+    runs, total = (numbers(table.columns[c]) for c in counts[:2])
     name = "outcome" if "outcome" not in rest else "outcome of the counts"
     with np.errstate(all="ignore"):
         rate = (total / runs).astype(object)
