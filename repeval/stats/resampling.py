@@ -138,14 +138,15 @@ def _weighted_sums(
     columns: FloatArray, rng: np.random.Generator, n_resamples: int, clusters: IntArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the sums of columns over resampled problems, and how many these are."""
-    sizes = np.ones(len(columns))
+    sizes = None
     if clusters is not None and len(columns) > MANY_RUNS:
-        sizes = np.bincount(clusters).astype(float)
+        sizes = np.bincount(clusters)
         columns = np.stack([np.bincount(clusters, column) for column in columns.T], axis=1)
         clusters = None
-    # As floats, which count as exactly, and which products are made for.
-    drawn = map(np.float64, weights(rng, len(sizes), n_resamples, clusters, PART))
-    blocks = [(w @ columns, w @ sizes) for w in drawn]
+    blocks = [
+        (w @ columns, w.sum(axis=1) if sizes is None else (w * sizes).sum(axis=1))
+        for w in weights(rng, len(columns), n_resamples, clusters, PART)
+    ]
     sums, total = map(np.concatenate, zip(*blocks, strict=True))
     return sums, total[:, None]
 
