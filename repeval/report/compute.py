@@ -47,7 +47,7 @@ from repeval.stats.pairs.apart import MOST_DRAWN
 from repeval.stats.pairs.hull import seen_noise
 from repeval.stats.pairs.reruns import rerun_interval
 from repeval.stats.profile import narrowing_limits
-from repeval.stats.ranking import drawn_ranks, rank, rank_sets
+from repeval.stats.ranking import drawn_ranks, places
 from repeval.stats.resampling import as_clusters, keyed_generator
 from repeval.stats.sample import FloatArray, IntArray, Sample
 
@@ -356,16 +356,14 @@ class Answers:
         if len(samples) < 2:
             return []
         systems, keys = [*samples.values()], ("n_resamples", "rng", "clusters")
-        one = rank(systems, **self.options(problems, "rank", "one_level", condition))
         options = self.options(problems, "rank", "two_level", condition)
         two = drawn_ranks(systems, "two_level", *(options[key] for key in keys))
         wide, first, top3 = two.limits(self.settings.level), two.share(1), two.share(3)
-        apart, place = one.apart, {model: i for i, model in enumerate(samples)}
-        for p in pairs:
-            if not p.resolved:
-                i, j = place[p.model_a], place[p.model_b]
-                apart[i, j] = apart[j, i] = 0
-        low, high = rank_sets(apart)
+        del two
+        place = {model: i for i, model in enumerate(samples)}
+        undecided = [(place[p.model_a], place[p.model_b]) for p in pairs if not p.resolved]
+        options = self.options(problems, "rank", "one_level", condition)
+        one = places(systems, undecided, **options)
         rows = [
             Rank(
                 condition=condition,
@@ -374,7 +372,7 @@ class Answers:
                 mean=float(samples[model].rate.mean()),
                 rank=int(one.rank[i]),
                 rank_interval=(int(one.low[i]), int(one.high[i])),
-                rank_set=(int(low[i]), int(high[i])),
+                rank_set=(int(one.set_low[i]), int(one.set_high[i])),
                 p_first=float(one.p_first[i]),
                 p_top3=float(one.p_top3[i]),
                 two_level=TwoLevelRank(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from repeval.stats.clusters import cluster_df
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample
 
-__all__ = ["MOST_DRAWN", "degrees", "largest", "told_apart", "unit_rates"]
+__all__ = ["MOST_DRAWN", "columns_apart", "degrees", "largest", "told_apart", "unit_rates"]
 
 # Up to so many systems the largest t of all differences is read off resamples, at a cost that grows
 # with their square (1,000: 5 s). Of more, Bonferroni's t stands for it, which is never smaller.
@@ -102,25 +102,41 @@ def told_apart(
     -------
     (M, M) int array
     """
+    apart = np.zeros((len(scores), len(scores)), dtype=np.int8)
+    for block, columns in columns_apart(samples, scores, units, critical, decides):
+        apart[:, block] = columns
+    return apart
+
+
+def columns_apart(
+    samples: Sequence[Sample],
+    scores: FloatArray,
+    units: FloatArray,
+    critical: ArrayLike,
+    decides: Callable[[Sample, Sample], bool | None],
+) -> Iterator[tuple[slice, IntArray]]:
+    """Yield some columns of `told_apart` at a time, and which they are."""
     m = len(scores)
-    critical, apart = np.broadcast_to(critical, m), np.zeros((m, m), dtype=np.int8)
+    critical = np.broadcast_to(critical, m)
     known: dict[tuple[bytes, ...], bool | None] = {}
     for first in range(0, m, COLUMNS):
         block = slice(first, first + COLUMNS)
         errors, gaps = _errors(units, block), scores[:, None] - scores[block]
+        signs = np.int8(gaps > 0)
+        signs -= gaps < 0
+        np.abs(gaps, out=gaps)
         with np.errstate(invalid="ignore"):
-            beyond = np.abs(gaps) > critical[block] * errors
-        apart[:, block] = np.sign(gaps) * (beyond & (errors > ROUNDING))
-        if m > MOST_DRAWN:
-            continue
-        alike = (errors <= ROUNDING) & (np.abs(gaps) > ROUNDING)
+            signs *= gaps > critical[block] * errors
+        signs *= errors > ROUNDING
+        # Systems with the same difference on every problem.
+        alike = (errors <= ROUNDING) & (gaps > ROUNDING) if m <= MOST_DRAWN else np.zeros((0, 0))
         for i, j in zip(*map(np.ndarray.tolist, np.nonzero(alike)), strict=True):
             pair = samples[i], samples[first + j]
             key = tuple(x.tobytes() for s in pair for x in (s.runs, s.rate))
             if key not in known:
                 known[key] = decides(*pair)
-            apart[i, first + j] = np.sign(gaps[i, j]) if known[key] else 0
-    return apart
+            signs[i, j] = np.sign(scores[i] - scores[first + j]) if known[key] else 0
+        yield block, signs
 
 
 def _errors(units: FloatArray, block: slice) -> FloatArray:
@@ -129,6 +145,10 @@ def _errors(units: FloatArray, block: slice) -> FloatArray:
         return np.stack([np.sqrt(((units - u) ** 2).sum(axis=1)) for u in units[block]], axis=1)
     squares = (units**2).sum(axis=1)
     total = squares[:, None] + squares[block]
-    squared = total - 2 * units @ units[block].T
+    squared = units @ units[block].T
+    squared *= 2
+    np.subtract(total, squared, out=squared)
     # What products of many numbers leave of nothing.
-    return np.sqrt(np.where(squared > ROUNDING * total, squared, 0))
+    total *= ROUNDING
+    squared[squared <= total] = 0
+    return np.sqrt(squared, out=squared)
