@@ -16,6 +16,7 @@ from scipy import special
 
 from repeval.stats.intervals import NO_FLIP, normal_quantile
 from repeval.stats.noise_share import noise_share, share_iccs
+from repeval.stats.resampling import PART
 from repeval.stats.sample import ROUNDING, FloatArray, IntArray, Sample
 
 # ln(ρ/(1-ρ)) at which the profile is first read, between ρ = 0 and ρ = 1 themselves.
@@ -66,6 +67,9 @@ class BetaBinomialLikelihood:
 
     def log(self, mean: FloatArray, logit: FloatArray) -> FloatArray:
         """Return the log-likelihood at means m and ln(ρ/(1-ρ)), arrays of one shape."""
+        return _in_parts(self._log, len(self.runs), mean, logit)
+
+    def _log(self, mean: FloatArray, logit: FloatArray) -> FloatArray:
         _, rest, passing, failing, running = self._factors(mean, logit)
         # The factors of j = 0, in which 1-ρ is left once for each mixed problem.
         first = special.xlogy(self.passes[0], mean) + special.xlogy(self.failures[0], 1 - mean)
@@ -75,6 +79,9 @@ class BetaBinomialLikelihood:
 
     def slope(self, mean: FloatArray, logit: FloatArray) -> FloatArray:
         """Return the derivative of the log-likelihood by ln(ρ/(1-ρ))."""
+        return _in_parts(self._slope, len(self.runs), mean, logit)
+
+    def _slope(self, mean: FloatArray, logit: FloatArray) -> FloatArray:
         rho, rest, passing, failing, running = self._factors(mean, logit)
         j, m = np.arange(1, len(self.runs)), mean[..., None]
         terms = self.passes[1:] * (j - m) / passing + self.failures[1:] * (j - 1 + m) / failing
@@ -93,12 +100,7 @@ class BetaBinomialLikelihood:
         m = ends[0] * (1 - rho) + ends[1] * rho
         low, high = np.zeros_like(m), np.ones_like(m)
         for _ in range(STEPS):
-            _, rest, passing, failing, _ = self._factors(m, logit)
-            up, down = self.passes[1:] / passing, self.failures[1:] / failing
-            gain = self.passes[0] / m - self.failures[0] / (1 - m)
-            gain += rest * (up - down).sum(axis=-1)
-            bend = self.passes[0] / m**2 + self.failures[0] / (1 - m) ** 2
-            bend += rest**2 * (up / passing + down / failing).sum(axis=-1)
+            gain, bend = _in_parts(self._mean_slopes, len(self.runs), m, logit).T
             low, high = np.where(gain > 0, m, low), np.where(gain > 0, high, m)
             new = m + gain / bend
             new = np.where((new >= low) & (new <= high), new, (low + high) / 2)
@@ -107,6 +109,16 @@ class BetaBinomialLikelihood:
             if (step <= 1e-8 * m * (1 - m)).all():
                 break
         return m
+
+    def _mean_slopes(self, m: FloatArray, logit: FloatArray) -> FloatArray:
+        """Return the derivative by the mean, and that of it with its sign turned."""
+        _, rest, passing, failing, _ = self._factors(m, logit)
+        up, down = self.passes[1:] / passing, self.failures[1:] / failing
+        gain = self.passes[0] / m - self.failures[0] / (1 - m)
+        gain += rest * (up - down).sum(axis=-1)
+        bend = self.passes[0] / m**2 + self.failures[0] / (1 - m) ** 2
+        bend += rest**2 * (up / passing + down / failing).sum(axis=-1)
+        return np.stack([gain, bend], axis=-1)
 
     def profile(self, logit: FloatArray) -> FloatArray:
         """Return the highest log-likelihood at each ρ, given as ln(ρ/(1-ρ))."""
@@ -252,6 +264,15 @@ def _with_mixed(
         lambda x: likelihood.profile(x) + special.xlogy(more, special.expit(-x)),
         lambda x: likelihood.profile_slope(x) - more * special.expit(x),
     )
+
+
+def _in_parts(
+    f: Callable[[FloatArray, FloatArray], FloatArray], width: int, *points: FloatArray
+) -> FloatArray:
+    """Evaluate at some points at a time: at each there are as many factors as `width`."""
+    step = max(1, PART // width)
+    parts = range(0, len(points[0]), step)
+    return np.concatenate([f(*(x[i : i + step] for x in points)) for i in parts])
 
 
 def _root(f: _Function, low: FloatArray, high: FloatArray, accuracy: float) -> FloatArray:

@@ -194,12 +194,14 @@ def rerun_means(
         mean, squared = np.split(sums, 2, axis=1)
         noise = rng.standard_normal((n_resamples, len(samples)))
         return (mean + np.sqrt(squared) * noise) / total
-    blocks = []
+    means, done = np.empty((n_resamples, len(samples))), 0
     for drawn in weights(rng, len(samples[0]), n_resamples, clusters):
         times = drawn if problems else np.broadcast_to(np.int32(1), drawn.shape)
-        totals = np.stack([_rerun_totals(s, times, rng) for s in samples], axis=1)
-        blocks.append(totals / times.sum(axis=1, keepdims=True))
-    return np.concatenate(blocks)
+        rows = means[done : (done := done + len(drawn))]
+        for m, s in enumerate(samples):
+            rows[:, m] = _rerun_totals(s, times, rng)
+        rows /= times.sum(axis=1, keepdims=True)
+    return means
 
 
 def _class_reruns(
