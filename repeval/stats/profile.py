@@ -100,7 +100,8 @@ class BetaBinomialLikelihood:
         m = ends[0] * (1 - rho) + ends[1] * rho
         low, high = np.zeros_like(m), np.ones_like(m)
         for _ in range(STEPS):
-            gain, bend = _in_parts(self._mean_slopes, len(self.runs), m, logit).T
+            slopes = _in_parts(self._mean_slopes, len(self.runs), m, logit)
+            gain, bend = np.moveaxis(slopes, -1, 0)
             low, high = np.where(gain > 0, m, low), np.where(gain > 0, high, m)
             new = m + gain / bend
             new = np.where((new >= low) & (new <= high), new, (low + high) / 2)
@@ -270,9 +271,10 @@ def _in_parts(
     f: Callable[[FloatArray, FloatArray], FloatArray], width: int, *points: FloatArray
 ) -> FloatArray:
     """Evaluate at some points at a time: at each there are as many factors as `width`."""
-    step = max(1, PART // width)
-    parts = range(0, len(points[0]), step)
-    return np.concatenate([f(*(x[i : i + step] for x in points)) for i in parts])
+    flat, step = [np.ravel(x) for x in points], max(1, PART // width)
+    parts = range(0, flat[0].size, step)
+    found = np.concatenate([f(*(x[i : i + step] for x in flat)) for i in parts])
+    return found.reshape((*np.shape(points[0]), *found.shape[1:]))
 
 
 def _root(f: _Function, low: FloatArray, high: FloatArray, accuracy: float) -> FloatArray:

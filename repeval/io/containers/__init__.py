@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 import zipfile
@@ -186,30 +187,40 @@ def workbook_table(data: bytes, name: str, room: Room) -> Content:
     # The parts of a damaged workbook raise whatever their parsers do.
     except Exception as error:
         raise damaged(name, str(error).split("\n")[0] or type(error).__name__) from None
-    full = {title: cells for title, cells in sheets.items() if cells}
+    full = {title: found for title, found in sheets.items() if found[1]}
     if len(full) > 1:
         raise refused("several-sheets", f"{name} has {len(full)} sheets: {some(full)}.")
     if not full:
         return {}, [], []
-    (((_, header), *rows),) = full.values()
-    width = max(len(cells) for _, cells in ((0, header), *rows))
-    names = ["" if c is None else str(c).strip() for c in header] + [""] * (width - len(header))
-    room.take(name, CELL * (width * len(rows) - sum(len(cells) for _, cells in rows)))
-    flat = [cell for _, cells in rows for cell in (*cells, *[None] * (width - len(cells)))]
-    return with_header(names, flat, name), [row for row, _ in rows], []
+    ((cells, (first, *sizes), rows),) = full.values()
+    header, width = cells[:first], max([first, *sizes])
+    names = ["" if c is None else str(c).strip() for c in header] + [""] * (width - first)
+    room.take(name, CELL * (width * len(sizes) - sum(sizes)))
+    flat = cells[first:]
+    if sum(sizes) < width * len(sizes):
+        parts = zip(itertools.accumulate(sizes, initial=0), sizes, strict=False)
+        flat = [c for at, n in parts for c in (*flat[at : at + n], *[None] * (width - n))]
+    return with_header(names, flat, name), rows[1:], []
 
 
-def _cells(sheet: Any, name: str, room: Room) -> list[tuple[int, tuple]]:
-    """Return the rows of a sheet that hold anything, with their numbers, without empty ends."""
+def _cells(sheet: Any, name: str, room: Room) -> tuple[list[Any], list[int], list[int]]:
+    """Return the cells of a sheet, how many each row has that holds any, and the rows' numbers.
+
+    Empty ends of rows are no cells. One flat list, as of a CSV: see `repeval.io.files`.
+    """
     # The extent that a file states may be wrong.
     sheet.reset_dimensions()
-    found = []
+    found, sizes, rows = [], [], []
     for row, cells in enumerate(sheet.iter_rows(values_only=True), 1):
-        end = max((i for i, cell in enumerate(cells, 1) if cell not in (None, "")), default=0)
+        end = len(cells)
+        while end and cells[end - 1] in (None, ""):
+            end -= 1
         if end:
             room.take(name, ROW + CELL * end)
-            found.append((row, cells[:end]))
-    return found
+            found += cells[:end]
+            sizes.append(end)
+            rows.append(row)
+    return found, sizes, rows
 
 
 def _records(
