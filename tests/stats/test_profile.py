@@ -361,3 +361,10 @@ def test_narrowing_falls_with_the_icc() -> None:
     assert narrowing_limits(0, 1, 5) == (0, 1)
     assert narrowing_limits(-0.2, 1, 5) == (0, 1)
     assert np.isnan(narrowing_limits(math.nan, math.nan, 5)).all()
+
+
+def test_parts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = from_counts([3, 40, 17, 0, 25], [40, 40, 31, 7, 40])
+    whole = profile_limits(sample)
+    monkeypatch.setattr("repeval.stats.profile.PART", 100)
+    assert profile_limits(sample) == whole

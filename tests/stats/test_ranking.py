@@ -5,7 +5,7 @@ import pytest
 
 from repeval.stats import resampling
 from repeval.stats.comparison import compare
-from repeval.stats.ranking import rank, ranks_of, resampled_scores
+from repeval.stats.ranking import places, rank, rank_sets, ranks_of, resampled_scores
 from repeval.stats.sample import as_sample
 from tests.oracles import SEED, tensor
 from tests.samples import rows_of
@@ -227,6 +227,19 @@ def test_blocks_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None
     parts = rank(systems(), rng=SEED, n_resamples=100)
     np.testing.assert_array_equal(whole.p_first, parts.p_first)
     np.testing.assert_array_equal(whole.set_low, parts.set_low)
+
+
+@pytest.mark.parametrize("m", [3, 150])
+def test_places_leave_some_pairs_undecided(m: int) -> None:
+    samples, undecided = systems(m), [(0, 2), (m - 1, 0)]
+    whole, some = rank(samples, rng=SEED), places(samples, undecided, rng=SEED)
+    apart = whole.apart.copy()
+    for i, j in undecided:
+        apart[i, j] = apart[j, i] = 0
+    for found, right in zip((some.set_low, some.set_high), rank_sets(apart), strict=True):
+        np.testing.assert_array_equal(found, right)
+    for name in ("rank", "low", "high", "p_first", "p_top3"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(whole, name))
 
 
 def test_one_system() -> None:

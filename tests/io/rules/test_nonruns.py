@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from repeval import analyze, load
 from repeval.cli import main
+from repeval.io.rules.nonruns import _replays
 from repeval.messages import RepevalError
 
 SEED = 2606
@@ -192,6 +194,21 @@ def test_scores_are_replayed_too_and_missing_ones_do_not_matter(tidy):
     data = load(tidy(rows))
     assert data.frame["run"].unique().tolist() == ["0", "1", "2"]
     assert data.missing_runs("m", "default") == 0
+
+
+def test_many_epochs_of_few_problems_are_compared_by_their_kinds():
+    y = drawn(9, 20_000).astype(float)
+    y[8, -5:] = np.nan
+    began = time.process_time()
+    assert _replays(y)[0] == {}
+    assert time.process_time() - began < 5
+
+
+def test_copies_of_runs_with_gaps_are_found():
+    y = drawn(120, 6).astype(float)
+    y[:, 3], y[:, 5] = y[:, 1], y[:, 1]
+    y[:9, 3] = y[20:30, 5] = y[3, 0] = np.nan
+    assert _replays(y)[0] == {3: 1, 5: 1}
 
 
 def test_runs_stored_as_failed_are_pointed_at_and_left_out(shared, capsys):
