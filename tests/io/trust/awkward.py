@@ -128,7 +128,7 @@ def log(folder: Path, n: int) -> Path:
 
 def zipped(folder: Path, n: int) -> Path:
     path = folder / "zipped.csv.gz"
-    path.write_bytes(gzip.compress((HEADER + "".join(problems(2 * n))).encode(), 6))
+    path.write_bytes(gzip.compress((HEADER + "".join(problems(n))).encode(), 6))
     return path
 
 
