@@ -81,9 +81,11 @@ def decided(
 
     mean, least, most, signs, won, lost, many, *wholes = of_pairs(some, pairs)
     scale = np.minimum(1, FEW_DIFFER / np.maximum(many, 1))
-    single, few = decision.tango(
-        np.stack([won, wholes[0] * scale]), np.stack([lost, wholes[1] * scale]), n, level
-    ).rows()
+    single = few = decision.Limits(*np.full((4, len(pairs)), math.nan))
+    if binary.any():  # no problem is won or lost by scores
+        single, few = decision.tango(
+            np.stack([won, wholes[0] * scale]), np.stack([lost, wholes[1] * scale]), n, level
+        ).rows()
     # Scores rarely reach 0 and 1, where unseen problems are taken to lie: for equal ones only.
     open_ends = binary | (most - least < ROUNDING)
     ends = (np.where(open_ends, x, math.nan) for x in (least, most))

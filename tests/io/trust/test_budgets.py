@@ -22,9 +22,8 @@ from repeval.stats.resampling import MANY_RUNS, NEAR
 from .awkward import QUICK, ROWS, SHAPES
 from .bombs import BOMBS
 
-#: Shapes that are refused, and those whose systems are more than 20 seconds can hold.
+#: Shapes that are refused.
 REFUSED = {"own_models": "too-many-systems", "wide_runs": "member-too-large"}
-SLOW = ("counts",)
 ROOT = Path(__file__).resolve().parents[3]
 MIB = 2**20
 #: Bombs with a fault beside their size, which some versions of DuckDB get to first.
@@ -74,10 +73,7 @@ def test_answers_for_awkward_shapes_take_little(tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.xfail(name in SLOW, reason="8,000 models"))
-    for name in SHAPES
-])  # fmt: skip
+@pytest.mark.parametrize("name", SHAPES)
 def test_answers_for_large_awkward_shapes_take_little(tmp_path, name):
     answers(tmp_path, [name], ROWS)
 
