@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 from repeval.io import registry
+from repeval.io.containers import zips
 from repeval.io.keys import KEYS
 from repeval.io.outputs import write
 from repeval.io.registry import Entry, download, recorded, target
@@ -87,7 +88,7 @@ def read_release(archive: bytes, systems: Sequence[str]) -> tuple[pd.DataFrame, 
         with zipfile.ZipFile(io.BytesIO(archive)) as packed:
             members = {
                 info.filename: packed.read(info)
-                for info in packed.infolist()
+                for info in zips.members(packed)
                 if info.filename.lower().endswith(READABLE) and info.file_size <= LARGEST
             }
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError) as error:

@@ -27,6 +27,7 @@ from repeval.io.containers.words import (
     spelled,
     verdicts,
 )
+from repeval.io.containers.zips import members
 from repeval.messages import Notice, RepevalError, refused, some
 
 __all__ = [
@@ -179,7 +180,7 @@ def workbook_table(data: bytes, name: str, room: Room) -> Content:
         raise refused("needs-openpyxl", f"{name}: reading .xlsx needs openpyxl.") from None
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            room.take(name, sum(member.file_size for member in archive.infolist()))
+            room.take(name, sum(member.file_size for member in members(archive)))
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         sheets = {sheet.title: _cells(sheet, name, room) for sheet in book.worksheets}
     except RepevalError:

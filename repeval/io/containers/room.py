@@ -8,8 +8,7 @@ from pathlib import Path
 
 from repeval.messages import refused
 
-__all__ = ["ANYWAY", "CELL", "LARGEST", "ROW", "TIMES", "Room",
-           "json_cost", "text_cost", "verify"]
+__all__ = ["ANYWAY", "CELL", "LARGEST", "ROW", "TIMES", "Room", "json_cost", "text_cost", "verify"]
 
 #: Bytes of memory for each byte of the file, and for any file.
 TIMES, ANYWAY = 40, 128 * 2**20
@@ -78,4 +77,3 @@ def verify(path: Path, room: Room) -> None:
             size += len(chunk)
             if size > most:
                 room.hold(path.name, size)
-

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from repeval.io.containers import footer
+from repeval.io.containers import footer, zips
 from repeval.io.containers.room import LARGEST, Room, json_cost
 from repeval.io.containers.words import Columns
 from repeval.io.files import read as read_table
@@ -77,7 +77,7 @@ def _archive(
     """Return the header and the samples, in short where that is enough."""
     size, unpacked = path.stat().st_size, 0
     # A member written twice counts as last written.
-    members = {info.filename: info for info in archive.infolist()}
+    members = {info.filename: info for info in zips.members(archive)}
 
     def load(name: str) -> Any:
         nonlocal unpacked

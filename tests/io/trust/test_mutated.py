@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
+import re
 import tempfile
 from pathlib import Path
 
@@ -111,3 +113,19 @@ def test_damage_is_refused_or_harmless(name, seed, large):
 @CASES
 def test_damage_is_refused_or_harmless_in_many(name, seed, large):
     damaged(name, seed, large)
+
+
+@pytest.mark.parametrize("name", ["eval", "xlsx"])
+def test_no_length_in_the_directory_of_an_archive_hides_what_follows(name, tmp_path):
+    files, given, expected = whole(name)
+    ((one, data),) = files.items()
+    lengths = [m.start() + at for m in re.finditer(b"PK\1\2", data) for at in range(28, 34)]
+    read = 0
+    for at, bit in itertools.product(lengths, range(8)):
+        changed = bytearray(data)
+        changed[at] ^= 1 << bit
+        (tmp_path / one).write_bytes(changed)
+        found = outcomes(tmp_path / given)
+        read += found is not None
+        assert found is None or found.counts().equals(expected), (at, bit)
+    assert read < len(lengths)
