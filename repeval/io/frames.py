@@ -124,6 +124,8 @@ def _plain(value: Any) -> Any:
     """Return a value as Python has it: None for any null, whole decimals as ints."""
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
     if isinstance(value, np.generic):
         short = isinstance(value, np.floating) and not isinstance(value, float)
         value = float(str(value)) if short else value.item()

@@ -58,8 +58,11 @@ def number(value: Any) -> float:
 
 def numbers(values: Iterable[Any]) -> np.ndarray:
     """Read many numbers as `number` does; most are written again and again."""
-    values = [str(v) if isinstance(v, list | dict) else v for v in values]
-    known = {value: number(value) for value in set(values)}
+    values = [*values]
+    try:
+        known = {value: number(value) for value in set(values)}
+    except TypeError:  # a list or an array among them is no key
+        return np.array([*map(number, values)])
     return np.array([known[value] for value in values])
 
 

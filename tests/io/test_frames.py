@@ -224,6 +224,8 @@ def test_named_levels_of_an_index_are_columns():
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "duplicate-column", "'a' 2 times"),
         (pd.DataFrame([[1, 2]], columns=["a", " a"]), "duplicate-column", "are called 'a'"),
         (pl.LazyFrame(GOOD).select("zz"), "unreadable-frame", "zz"),
+        (pd.DataFrame({**GOOD, "outcome": [{1}] * len(GOOD["run"])}), "outcome-unreadable", "1"),
+        ({"problem": [1, 2], "n": [2, 2], "c": [1, (1, [1])]}, "bad-counts", "no whole number"),
     ],
 )
 def test_what_is_no_frame_is_refused_with_a_way_out(given_, code, words):

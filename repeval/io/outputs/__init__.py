@@ -147,8 +147,22 @@ def _staged(path: Path, content: Content) -> tuple[Path, Path] | None:
         except OSError as error:
             if not there or error.errno not in IN_PLACE:
                 raise
-    target.write_bytes(b"".join(_pieces(content)))
+    _write_in_place(target, b"".join(_pieces(content)))
     return None
+
+
+def _write_in_place(target: Path, content: bytes) -> None:
+    """Write what cannot be replaced; what was in it is put back if that fails."""
+    before = None
+    with contextlib.suppress(OSError):  # one may write what one may not read
+        before = target.read_bytes() if target.is_file() else None
+    try:
+        target.write_bytes(content)
+    except OSError:
+        if before is not None:
+            with contextlib.suppress(OSError):
+                target.write_bytes(before)
+        raise
 
 
 def _pieces(content: Content) -> Iterable[bytes]:
@@ -256,7 +270,7 @@ def _put(part: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in IN_PLACE or not target.exists():
             raise
-        target.write_bytes(part.read_bytes())
+        _write_in_place(target, part.read_bytes())
         part.unlink()
 
 

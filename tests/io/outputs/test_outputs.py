@@ -7,6 +7,7 @@ import re
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -210,6 +211,27 @@ def test_where_nothing_can_be_renamed_the_file_itself_is_written(tmp_path, monke
     target.write_text("older and longer")
     write(target, b"new")
     assert target.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_what_is_written_in_place_is_put_back_when_the_disk_is_full(tmp_path, monkeypatch):
+    target, plain = tmp_path / "o.json", Path.write_bytes
+    target.write_text("older and longer")
+
+    def refuse(*_):
+        raise OSError(16, os.strerror(16))
+
+    def full(path, content):
+        if content == b"new":
+            plain(path, content[:1])
+            raise OSError(28, os.strerror(28))
+        return plain(path, content)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(RepevalError, match="No space left"):
+        write(target, b"new")
+    assert target.read_text() == "older and longer"
     assert list(tmp_path.iterdir()) == [target]
 
 
