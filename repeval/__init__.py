@@ -3,13 +3,13 @@
 Public names load on first use (PEP 562), so that `import repeval` stays quick.
 """
 
-from __future__ import annotations
-
 import importlib
 
 from repeval._version import __version__
 
-TYPE_CHECKING = False  # known to type checkers; `typing` itself may lie in a working directory
+# Python has loaded nothing but this when it runs `python -m repeval`: a typing.py, or a
+# __future__.py, may lie in the working directory. Type checkers know the name.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -53,7 +53,7 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _PUBLIC:
         raise AttributeError(f"module 'repeval' has no attribute {name!r}")
     return getattr(importlib.import_module(f"repeval.{_PUBLIC[name]}"), name)

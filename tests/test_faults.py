@@ -179,7 +179,7 @@ def test_a_name_of_a_file_steers_no_terminal(table, tmp_path, capsys):
 
 
 def test_no_module_of_the_working_directory_is_run(table, tmp_path, monkeypatch):
-    for name in ("numpy", "argparse", "typing", "json", "pandas"):
+    for name in ("__future__", "numpy", "argparse", "typing", "json", "pandas"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'canary')!r}, 'w')\n")
     monkeypatch.chdir(tmp_path)
     assert ran("analyze", table) == (0, "")

@@ -195,6 +195,7 @@ def _loaded(paths: Any, policy: Policy, name: str | None) -> Outcomes:
         except RepevalError as error:
             if error.code != "member-too-large" or rows_needed:
                 raise
+            error.with_traceback(None)  # which keeps what was decoded so far
             large = _large_files(found.files, policy, name, notices, packed=True)
             if large is None:
                 raise

@@ -23,7 +23,7 @@ STAND_IN = (
     "STAND-IN DATA, not the paper's runs: rebuilt from published totals. Do not cite as a check "
     "of the paper. The real runs: repeval fetch leetcode-repeated-runs."
 )
-STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+STEERING = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 NOT_SHOWN = "not shown"
 NO_LIMIT = "no limit is seen"
 STEADY = f"{NOT_SHOWN}: no verdict changed between runs"

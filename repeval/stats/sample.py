@@ -192,7 +192,9 @@ def variance(values: FloatArray) -> float:
 
 
 def variances(rows: FloatArray) -> FloatArray:
-    """Return the same of every row, along the last axis of at least two values."""
+    """Return the same of every row, along the last axis."""
+    if rows.shape[-1] < 2:
+        return np.zeros(rows.shape[:-1])
     return np.where(np.ptp(rows, axis=-1) > ROUNDING, rows.var(axis=-1, ddof=1), 0.0)
 
 

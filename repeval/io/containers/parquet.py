@@ -62,7 +62,7 @@ def parquet_columns(data: bytes, name: str, room: Room) -> tuple[Columns, int]:
     unpacked, largest, written = _walked(about, piece)
     room.take(name, 2 * unpacked + PAGE * max(largest))
     source = pa.BufferReader(data)
-    room.take(name, 2 * sum(_differences(about, source, max(largest), written, name, room)))
+    room.take(name, _differences(about, source, max(largest), written, name, room, times=2))
     file, found = _opened(about, source, written), {}
     for i in range(0, len(names), AT_ONCE):
         some = names[i : i + AT_ONCE]
@@ -134,9 +134,7 @@ def verify(path: Path, room: Room) -> None:
         room.hold(path.name, BATCH * sum(c.width for c in about.columns if c.type == FIXED))
         _, largest, written = _walked(about, piece)
     room.hold(path.name, 2 * sum(largest) + PAGE * max(largest))
-    total = 0
-    for size in _differences(about, path, max(largest), written, path.name, room):
-        room.hold(path.name, total := total + size)
+    _differences(about, path, max(largest), written, path.name, room)
     for batch in _opened(about, path, written).iter_batches(BATCH, use_threads=False):
         batch.validate(full=True)
         room.hold(path.name, 2 * sum(map(_texts, batch.columns)))
@@ -190,16 +188,20 @@ def _walked(about: Footer, piece: Piece) -> tuple[int, list[int], set[str]]:
 
 
 def _differences(
-    about: Footer, source: Any, longest: int, columns: set[str], name: str, room: Room
-) -> Iterator[int]:  # fmt: skip
-    """Yield the bytes of texts that are written as differences: a few may stand for many."""
+    about: Footer, source: Any, longest: int, columns: set[str], name: str, room: Room,
+    times: int = 1,
+) -> int:  # fmt: skip
+    """Return what texts take that are written as differences: few bytes may stand for many."""
     if not columns:
-        return
+        return 0
     size = min(BATCH, TEXTS // (longest + 1) + 1)
     room.hold(name, size * longest)
     file = _opened(about, source, columns)
+    total = 0
     for batch in file.iter_batches(size, columns=[*columns], use_threads=False):
-        yield batch.nbytes
+        total += times * batch.nbytes
+        room.hold(name, total)
+    return total
 
 
 def _opened(about: Footer, source: Any, written: set[str]) -> pq.ParquetFile:

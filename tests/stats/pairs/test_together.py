@@ -1,6 +1,7 @@
 """What is computed for many pairs at once is what is computed for each."""
 
 import numpy as np
+import pytest
 
 from repeval.stats import comparison
 from repeval.stats.components import difference_components, differences_components
@@ -44,3 +45,14 @@ def test_problems_are_told_apart_as_if_alone():
         alike(many.p_value[i], one.p_value)
         alike([many.by_chance[i], many.lower[i]], [one.by_chance, chance.lower])
     assert many.a_better.any()
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_problem_with_two_runs_is_no_reason_to_warn():
+    runs = np.where(np.arange(N) == 4, 2, 1)
+    rng = np.random.default_rng(2606)
+    one, two = (from_counts(rng.binomial(r, 0.5), r) for r in (runs, np.ones(N, dtype=int)))
+    for pair in ((one, two), (one, one), (two, one)):
+        assert np.isfinite(comparison.compare(*pair, name="paired").difference)
+        difference_components(*pair)
+        assert len(difference_profile_limits([pair])) == 1
