@@ -21,6 +21,8 @@ EVERY_RUN = "every-run"
 #: Problems with fewer runs than others that show a rule: of stopping at a pass or a failure, and
 #: of stopping at a difference, which half of all pairs of runs may show by chance (2^-10 < .001).
 FEWEST_SHORT, MORE_SHORT = 5, 10
+#: Problems that were cut off before the outcome that stops, for each that went on at all.
+CUT_OFF = 0.1
 #: Missing runs that are counted as failed, or ten times those that were made.
 MOST_FILLED = 10**6
 
@@ -204,7 +206,9 @@ def _stopping(runs: Runs, problem: np.ndarray, sizes: np.ndarray) -> str:
     n, sizes, short = n[some_judged], sizes[some_judged], short[some_judged]
     for one, hits, words in ((1, passes, "until one passed"), (0, n - passes, "until one failed")):
         stop = (hits == 1) & (last == one)
-        if stop[short].all() and (stop | (hits == 0))[~short].all():
+        cut_off, went_on = (short & ~stop).sum(), (n > 1).sum()
+        stops = (short & stop).sum() >= FEWEST_SHORT and cut_off <= CUT_OFF * went_on
+        if stops and (stop | (hits == 0)).all():
             return words
     if short.sum() < MORE_SHORT:
         return ""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from repeval import analyze, load
 from repeval.io.checks import checks
+from tests.io.engines.doors import everything_is_large
 
 SEED = 2606
 N = 400
@@ -176,3 +179,23 @@ def test_field_files_whose_runs_stopped(shared, name, column, scores):
     for row in rows:
         nothing = row.within, row.icc, row.ceiling, row.ceiling_interval, row.missing_bounds
         assert nothing == (None,) * 5
+
+
+@pytest.mark.parametrize(("cut", "is_rule"), [(0, True), (1, True), (20, True), (60, False)])
+@pytest.mark.parametrize("large", [False, True])
+def test_a_few_problems_that_were_cut_off_hide_no_stopping(tmp_path, cut, is_rule, large):
+    """A try that is lost at the end of a problem must not raise scores: 44 instead of 30 %."""
+    rng = np.random.default_rng(SEED)
+    tries = [(rng.random(5) < p).astype(int).tolist() for p in rng.beta(0.5, 1, 400)]
+    runs = [some[: some.index(1) + 1] if 1 in some else some for some in tries]
+    hard = [i for i, some in enumerate(runs) if 1 not in some][:cut]
+    for i in hard:
+        runs[i] = runs[i][:3]
+    with everything_is_large() if large else contextlib.nullcontext():
+        data = read_back(tmp_path, runs)
+    found = analyze(data, n_resamples=50)
+    (text,) = [n.text for n in found.notices if n.code == "adaptive-stopping"]
+    assert ("until one passed" in text) == is_rule
+    (row,) = found.systems
+    first = np.mean([some[0] for some in runs])
+    assert (row.mean == pytest.approx(first)) == is_rule
