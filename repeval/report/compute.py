@@ -156,7 +156,8 @@ class Answers:
         # Resampled clusters would be those of the ratio without clusters.
         kinds = ("profile", "percentile") if groups is None else ("profile",)
         options = self.options(problems, "ceiling", model, condition)
-        profile, percentile = (*ceiling.ceiling_intervals(sample, kinds=kinds, **options), None)[:2]
+        ceilings = ceiling.ceiling_intervals(sample, kinds=kinds, **options)
+        profile, percentile = ceilings[0], ceilings[1] if groups is None else None
         fit = fit_beta_binomial(sample) if sample.binary else None
         return System(
             model=model,

@@ -229,7 +229,7 @@ def satterthwaite(noise: FloatArray) -> FloatArray:
     (...) float array
     """
     n = noise.shape[-1]
-    spread = variances(noise) if n > 1 else np.zeros(noise.shape[:-1])
+    spread = variances(noise)
     with np.errstate(divide="ignore", invalid="ignore"):
         df = 2 * n * noise.mean(axis=-1) ** 2 / spread
     return np.where(spread > 0, np.clip(df, 1, n), n)
